@@ -208,7 +208,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: StorageKind.editable)
-  func `of two servers that edit one image at once, neither overwrites the other`(kind: StorageKind) throws {
+  func `two servers that edit one image at once do not overwrite each other`(kind: StorageKind) throws {
     let first = try open(kind)
     let second = try first.storage.open()
     try second.update()

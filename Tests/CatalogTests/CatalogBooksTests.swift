@@ -27,7 +27,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "the first page is the cover, whichever comes and goes, and what all pages are called is the book's title",
+    "the first page is always the cover, and a title that all pages share is the book's",
     arguments: DatabaseKind.allCases)
   func covers(_ kind: DatabaseKind) throws {
     let catalog = try catalog(kind)
@@ -55,7 +55,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "every order, scope and search lists what a plain reckoning lists, by pages of any length",
+    "every order, scope and search lists the images of a plain computation, in pages of any length",
     arguments: DatabaseKind.allCases)
   func everyListing(_ kind: DatabaseKind) throws {
     let seed = UInt64.random(in: 0...UInt64.max)
@@ -139,7 +139,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test("of a search that finds very many pages each book is one", arguments: DatabaseKind.allCases)
+  @Test("a search that finds very many pages lists each book once", arguments: DatabaseKind.allCases)
   func manyPages(_ kind: DatabaseKind) throws {
     let catalog = try catalog(kind)
     let pages = (0..<5000).map {

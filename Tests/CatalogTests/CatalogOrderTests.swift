@@ -57,7 +57,7 @@ import ZigguratTestSupport
     return lists
   }
 
-  @Test func `pages are parts of the whole, in every order and scope, and both databases have the same`()
+  @Test func `pages are parts of the list in every order and scope, alike in both databases`()
     throws
   {
     let entries = Self.entries
@@ -70,7 +70,7 @@ import ZigguratTestSupport
   }
 
   /// An order that somebody has used of very many images has an index then, in which nothing is sorted.
-  @Test func `indexes for orders change no list`() throws {
+  @Test func `indexes for sorting change no list`() throws {
     let catalog = try DatabaseKind.sqlite.catalog(in: folder)
     try catalog.update(Self.entries, removing: [])
     let before = try lists(catalog)

@@ -28,7 +28,9 @@ import ZigguratTestSupport
     try catalog.search(text, after: nil, limit: 1000).entries.map(\.id)
   }
 
-  @Test(arguments: DatabaseKind.allCases) func givesBackWhatItWasGiven(_ kind: DatabaseKind) throws {
+  @Test(arguments: DatabaseKind.allCases) func `entries are read as they were written`(_ kind: DatabaseKind)
+    throws
+  {
     let metadata = ImageMetadata(
       title: "Tïtle", caption: "two\nlines", creators: ["A; B"], date: "2024-05-01", place: "Porto",
       rights: "©", keywords: ["a, b", "\"", ""])
@@ -54,8 +56,9 @@ import ZigguratTestSupport
     #expect(try open(kind).entries(["some/image/2"]) == [entry])
   }
 
-  @Test(arguments: DatabaseKind.allCases) func replacementAndRemovalReachTheIndex(_ kind: DatabaseKind) throws
-  {
+  @Test(arguments: DatabaseKind.allCases) func `replaced and removed entries change the search index`(
+    _ kind: DatabaseKind
+  ) throws {
     let catalog = try open(kind)
     try catalog.update([Self.entry("one", ImageMetadata(title: "Harbour")), Self.entry("two")], removing: [])
     #expect(try found(catalog, "harbour") == ["one"])
@@ -81,7 +84,9 @@ import ZigguratTestSupport
       ("\u{301}", []), ("💥", []), ("night \u{0} watch", ["a/night watch"]),
       ("\u{202e}night", ["a/night watch"]),
     ] as [(String, [ImageID])])
-  func searches(_ kind: DatabaseKind, _ search: (text: String, expected: [ImageID])) throws {
+  func `a search finds the images that have all its terms`(
+    _ kind: DatabaseKind, _ search: (text: String, expected: [ImageID])
+  ) throws {
     let catalog = try open(kind)
     try catalog.update(
       [
@@ -93,7 +98,8 @@ import ZigguratTestSupport
     #expect(try found(catalog, search.text) == search.expected)
   }
 
-  @Test(arguments: DatabaseKind.allCases) func noSearchIsASyntaxError(_ kind: DatabaseKind) throws {
+  @Test(arguments: DatabaseKind.allCases) func `no search text is a syntax error`(_ kind: DatabaseKind) throws
+  {
     let catalog = try open(kind)
     try catalog.update([Self.entry("image")], removing: [])
     var random = SplitMix(7)
@@ -110,7 +116,7 @@ import ZigguratTestSupport
   }
 
   /// The few that are sorted and the many that are met on the way through all ids come in the same order.
-  @Test(arguments: DatabaseKind.allCases, [1, 7, 100]) func pagesComeInOrderEachImageOnce(
+  @Test(arguments: DatabaseKind.allCases, [1, 7, 100]) func `pages list each image once, in order`(
     _ kind: DatabaseKind, _ limit: Int
   ) throws {
     let catalog = try open(kind)
@@ -134,7 +140,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test(arguments: DatabaseKind.allCases) func rowsOfAStrangersFileThatAreNoImagesAreNotToldOf(
+  @Test(arguments: DatabaseKind.allCases) func `invalid rows of an untrusted file are not listed`(
     _ kind: DatabaseKind
   ) throws {
     let catalog = try open(kind)
@@ -154,7 +160,9 @@ import ZigguratTestSupport
     #expect(try catalog.itemCount(in: nil) == 1)
   }
 
-  @Test(arguments: DatabaseKind.allCases) func folders(_ kind: DatabaseKind) throws {
+  @Test(arguments: DatabaseKind.allCases) func `folders and items are listed by their parent folder`(
+    _ kind: DatabaseKind
+  ) throws {
     let catalog = try open(kind)
     let ids: [ImageID] = [
       "a", "a/b", "a/c/d", "a/c/e/f", "a-b/x", "a0/y", "z/y/x/w", "ü/q", "book/1", "book/2", "a/roll/1",

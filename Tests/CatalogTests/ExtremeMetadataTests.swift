@@ -27,7 +27,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `what is very long is listed and found`(kind: DatabaseKind) throws {
+  func `images with very long metadata are listed and found`(kind: DatabaseKind) throws {
     let catalog = try kind.catalog(in: folder)
     let digits = (0..<6000).map { _ in String(Int.random(in: 0...9)) }.joined()
     let metadata = (0..<30_000).map { _ in Self.noise(9) }.joined(separator: " ")
@@ -58,11 +58,12 @@ import ZigguratTestSupport
     #expect(try catalog.entries(["scaled"]).map(\.micronsPerPixel) == [nil])
   }
 
-  @Test func `of a batch all is taken but what no index can hold, and that is told`() throws {
+  @Test func `a batch is stored except the rows that no index can hold, which are reported`() throws {
     let catalog = try DatabaseKind.postgreSQL.catalog(in: folder)
     let long = try #require(ImageID((0..<12).map { _ in Self.noise(250) }.joined(separator: "/")))
     let ids: [ImageID] = ["a", "b", "c", long, "e", "f", "g"]
-    let refused = try catalog.take(SharedCatalogTests.change(ids.map { SharedCatalogTests.archive($0) }), parts: ["1"])
+    let refused = try catalog.take(
+      SharedCatalogTests.change(ids.map { SharedCatalogTests.archive($0) }), parts: ["1"])
     #expect(refused.refused.map(\.action) == ["list \(long)"])
     #expect(try Set(catalog.archives(of: ids).keys) == Set(ids).subtracting([long]))
     #expect(try catalog.count() == 6 && catalog.parts() == ["1"])
@@ -75,6 +76,8 @@ import ZigguratTestSupport
     // What is no fault of an image's stays to be done.
     let address = try PostgreSQLServer.shared.get().schema((folder.path as NSString).lastPathComponent)
     try Tool.check(["psql", "-q", address, "-c", "ALTER TABLE archive RENAME TO elsewhere"])
-    #expect(throws: StorageError.self) { try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("h")])) }
+    #expect(throws: StorageError.self) {
+      try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("h")]))
+    }
   }
 }

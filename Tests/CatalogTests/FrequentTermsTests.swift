@@ -40,7 +40,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `what is found often is met on the way through the list, and counted no further`(_ kind: DatabaseKind)
+  func `a frequent term is searched in list order, and counted up to a limit`(_ kind: DatabaseKind)
     throws
   {
     let catalog = try kind.catalog(in: folder)
@@ -69,7 +69,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `what is found often and far away is found in its order, and as it is after a change`(
+  func `frequent terms far down the list are found in order, also after a change`(
     _ kind: DatabaseKind
   )
     throws
@@ -113,7 +113,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `rows that lie in no order are found in the list's`() throws {
+  @Test func `rows stored in random order are found in list order`() throws {
     let catalog = try DatabaseKind.postgreSQL.catalog(in: folder)
     let count = 60_000
     try fill(.postgreSQL, catalog, count: count)
@@ -128,7 +128,7 @@ import ZigguratTestSupport
     #expect(found.entries.map(\.id.text) == (first..<first + 3).map { "p\(1_000_000 + $0)" })
   }
 
-  @Test func `numbers that are no longer anyone's are not counted`() throws {
+  @Test func `row numbers that are unused after deletions are not counted`() throws {
     let catalog = try DatabaseKind.sqlite.catalog(in: folder)
     try fill(.sqlite, catalog, count: 110_000)
     try catalog.write { (connection) throws(SQLError) in
@@ -150,7 +150,7 @@ import ZigguratTestSupport
     (0x01...0x7f).map { String(UnicodeScalar($0)) },
     ["A", "a", "Z", "z", "0", "9", "/", ":", "@", "[", "`", "{", "\u{10}", "P"],
   ])
-  func `an index and a look at the metadata find the same`(_ parts: [String]) throws {
+  func `a search by the index and a search of the metadata find the same images`(_ parts: [String]) throws {
     let catalog = try DatabaseKind.sqlite.catalog(in: folder)
     var random = SplitMix(SplitMix.runSeed)
     func text(_ count: Int) -> String {
@@ -173,7 +173,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `of a book with very many pages that are found its cover is one`(_ kind: DatabaseKind) throws {
+  func `a book with very many matching pages is found once, by its cover`(_ kind: DatabaseKind) throws {
     let catalog = try kind.catalog(in: folder)
     // So many that a sample is asked.
     let count = kind == .sqlite ? 20_000 : 60_000

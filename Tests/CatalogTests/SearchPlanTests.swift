@@ -74,7 +74,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: DatabaseKind.allCases)
-  func `what is listed of them is what a look at each tells`(_ kind: DatabaseKind) throws {
+  func `a list has the same images as a check of each image`(_ kind: DatabaseKind) throws {
     let catalog = try kind.catalog(in: folder)
     try fill(kind, catalog)
     let rows = (0..<Self.count).map(Row.init)

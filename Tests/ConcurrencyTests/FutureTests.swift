@@ -4,7 +4,7 @@ import Testing
 @testable import ZigguratConcurrency
 
 @Suite struct FutureTests {
-  @Test func `tasks, threads and callbacks get the result, before and after it lands`() async {
+  @Test func `tasks, threads and callbacks get the result, before and after it arrives`() async {
     let flight = Future<Int>()
     let seen = Mutex<[Int]>([])
     flight.whenLanded { (value: Int) in seen.withLock { $0.append(value) } }
@@ -17,7 +17,7 @@ import Testing
     #expect(flight.value() == 7 && seen.withLock { $0 } == [7, 8])
   }
 
-  @Test func `a task that is cancelled waits no longer`() async {
+  @Test func `a cancelled task stops waiting`() async {
     let flight = Future<Int>()
     let waiting = Task.detached { await flight.landed() }
     let late = Task.detached {
@@ -31,7 +31,7 @@ import Testing
     await flight.landed()
   }
 
-  @Test func `callbacks are called in their order`() {
+  @Test func `callbacks are called in order of registration`() {
     let flight = Future<Void>()
     let seen = Mutex<[Int]>([])
     for number in 0..<100 { flight.whenLanded { seen.withLock { $0.append(number) } } }

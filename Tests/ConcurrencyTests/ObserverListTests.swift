@@ -4,7 +4,7 @@ import Testing
 @testable import ZigguratConcurrency
 
 @Suite struct ObserverListTests {
-  @Test func `each observer is told from when it observes`() {
+  @Test func `an observer is notified of events from its registration on`() {
     let observation = ObserverList<Int>()
     let told = Mutex<[Int]>([])
     observation.notify(1)
@@ -16,7 +16,7 @@ import Testing
   }
 
   /// A server tells of events for months.
-  @Test func `telling takes no more of the stack the more was told`() {
+  @Test func `notification uses constant stack space`() {
     let observation = ObserverList<Int>()
     let places = Mutex<Set<UInt>>([])
     observation.observe { _ in

@@ -3,7 +3,7 @@ import Testing
 @testable import ZigguratConcurrency
 
 @Suite struct OneShotEventTests {
-  @Test func `a flag is waited for as long as is said, and not once it is set`() {
+  @Test func `waiting for an event ends at its timeout, or when the event is set`() {
     let flag = OneShotEvent()
     let start = ContinuousClock.now
     flag.wait(upTo: 0.05)

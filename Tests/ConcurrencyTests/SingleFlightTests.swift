@@ -4,7 +4,7 @@ import Testing
 @testable import ZigguratConcurrency
 
 @Suite struct SingleFlightTests {
-  @Test func `of a thousand that ask for one key at once, one begins the operation`() {
+  @Test func `one of a thousand simultaneous requests for a key starts the operation`() {
     let flights = SingleFlight<String, Int>()
     let begun = Atomic<Int>(0)
     let sum = Atomic<Int>(0)
@@ -20,7 +20,7 @@ import Testing
     #expect(flights.join("a").isNew && flights.join("b").isNew)
   }
 
-  @Test func `a result is remembered as long as is said, and never more than the capacity`() {
+  @Test func `results are kept for the given time, up to the capacity`() {
     let flights = SingleFlight<Int, String>(remembering: 2)
     _ = flights.join(1)
     flights.land(1, "whole")

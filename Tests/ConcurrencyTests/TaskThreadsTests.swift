@@ -3,7 +3,7 @@ import Testing
 @testable import ZigguratConcurrency
 
 @Suite struct TaskThreadsTests {
-  @Test func `tasks run on the threads, be the cooperative pool blocked or not`() async {
+  @Test func `tasks run on the threads even if the cooperative pool is blocked`() async {
     let threads = TaskThreads(threads: 2)
     let flight = Future<Int>()
     let blocked = OneShotEvent()

@@ -4,7 +4,7 @@ import Testing
 @testable import ZigguratConcurrency
 
 @Suite struct ThreadPoolTests {
-  @Test func `one thread does all that it was given, in its order, before the queue ends`() {
+  @Test func `one thread runs all jobs in order before the pool stops`() {
     let queue = ThreadPool(threads: 1, capacity: .max)
     let done = Mutex<[Int]>([])
     for number in 0..<1000 { #expect(queue.submit { done.withLock { $0.append(number) } }) }
@@ -13,7 +13,7 @@ import Testing
     #expect(!queue.submit {})
   }
 
-  @Test func `so many jobs may wait, and what clears up always may`() {
+  @Test func `the number of waiting jobs is limited, except for cleanup`() {
     let queue = ThreadPool(threads: 1, capacity: 2)
     let (begun, gate) = (OneShotEvent(), OneShotEvent())
     let count = Atomic<Int>(0)
@@ -33,7 +33,7 @@ import Testing
   }
 
   /// Each of them waits for all the others.
-  @Test func `as many jobs as there are threads are done at a time`() {
+  @Test func `as many jobs run at a time as there are threads`() {
     let queue = ThreadPool(threads: 4, capacity: .max)
     let together = Atomic<Int>(0)
     let all = OneShotEvent()

@@ -9,7 +9,7 @@ import ZigguratTestSupport
     try Array(text.utf8).withUnsafeBytes { try file.write($0) }
   }
 
-  @Test func `the destination keeps its old content until the new one is whole`() throws {
+  @Test func `the destination keeps its old content until the new one is complete`() throws {
     let folder = try TemporaryFolder()
     try folder.write("a", "old".utf8)
     let file = try AtomicFile(destination: folder("a"))
@@ -23,7 +23,7 @@ import ZigguratTestSupport
   }
 
   /// Files get the permissions that a new file has, and what others make meanwhile keeps its own.
-  @Test func `publishing from many threads opens nothing to others`() throws {
+  @Test func `publishing from many threads gives no file wider permissions`() throws {
     let folder = try TemporaryFolder()
     let mask = Umask.value
     #expect(mkdir(folder("told"), 0o777) == 0)
@@ -42,7 +42,7 @@ import ZigguratTestSupport
   }
 
   /// What a process that turned hostile would keep of a file, to change it once it was checked and published.
-  @Test func `who could still write a file that was handed out is seen`() throws {
+  @Test func `a writer that still holds a handed-out file is detected`() throws {
     let folder = try TemporaryFolder()
     let file = try AtomicFile(destination: folder("a"), isHandedOut: true)
     try write("content", to: file)
@@ -63,7 +63,7 @@ import ZigguratTestSupport
     #expect(folder.files() == ["a"])
   }
 
-  @Test func `abandoned or forgotten, it leaves nothing`() throws {
+  @Test func `an abandoned or released file leaves nothing`() throws {
     let folder = try TemporaryFolder()
     let file = try AtomicFile(destination: folder("a"))
     #expect(folder.files().count == 1)
@@ -73,7 +73,7 @@ import ZigguratTestSupport
     #expect(folder.files() == [])
   }
 
-  @Test func `leftovers are those that nobody holds, and nothing else`() throws {
+  @Test func `leftovers are temporary files that no process holds`() throws {
     let folder = try TemporaryFolder()
     for name in [
       ".ziggurat-abc123.partial", "deep/er/.ziggurat-x.partial", ".ziggurat-", "a.partial", "a.szi", ".other",
@@ -92,7 +92,7 @@ import ZigguratTestSupport
     #expect(AtomicFile.removeLeftovers(in: folder("absent")) == 0)
   }
 
-  @Test func `a folder that is not there, or a folder in its place, is effective`() throws {
+  @Test func `a missing folder, or a folder of the file's name, is reported`() throws {
     let folder = try TemporaryFolder()
     let missing = storageError { _ = try AtomicFile(destination: folder("no/a.szi")) }
     #expect(missing?.description == "cannot write into \(folder("no")): No such file or directory")
@@ -105,7 +105,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [("a/b", "a"), ("/a", "/"), ("a", "."), ("/a/b/c", "/a/b"), ("a/", "a")])
-  func `the folder of a path`(path: String, folder: String) {
+  func `a path has a parent folder`(path: String, folder: String) {
     #expect(parentFolder(path) == folder)
   }
 }

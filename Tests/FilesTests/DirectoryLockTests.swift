@@ -6,7 +6,7 @@ import ZigguratFiles
 import ZigguratTestSupport
 
 @Suite struct DirectoryLockTests {
-  @Test func `a lock that is held is an error for those who do not wait, and shared locks are not`() throws {
+  @Test func `a held lock is an error without waiting, unless both locks are shared`() throws {
     let folder = try TemporaryFolder()
     do {
       let held = try DirectoryLock(folder.path, isShared: true)
@@ -18,7 +18,7 @@ import ZigguratTestSupport
   }
 
   /// A descriptor that is closed twice is another thread's the second time.
-  @Test func `who is refused a lock closes no descriptor of others`() throws {
+  @Test func `a rejected lock closes no descriptor of another thread`() throws {
     let folder = try TemporaryFolder()
     let held = try DirectoryLock(folder.path)
     let isDone = Atomic<Bool>(false)

@@ -3,7 +3,7 @@ import ZigguratFiles
 import ZigguratTestSupport
 
 @Suite struct FolderTreeTests {
-  @Test func `folders are made to any depth, and a file in the way is named`() throws {
+  @Test func `folders are created to any depth, and a file in the way is named`() throws {
     let folder = try TemporaryFolder()
     try FolderTree.make(folder("a/b/c"))
     try FolderTree.make(folder("a/b/c"))
@@ -15,7 +15,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `archives of a folder are found to any depth, hidden ones left out`() throws {
+  @Test func `archives in a folder are found to any depth, except hidden ones`() throws {
     let folder = try TemporaryFolder()
     for name in ["b.szi", "a/c.szi", "a.txt", ".hidden.szi", ".git/d.szi", ".szi"] {
       try folder.write(name, [1])

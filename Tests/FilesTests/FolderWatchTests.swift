@@ -15,7 +15,7 @@ import ZigguratTestSupport
     watch.add(folder.path, device: status.st_dev)
   }
 
-  @Test func namesWhatCameWentAndWasWritten() throws {
+  @Test func `events name files that were created, removed or written`() throws {
     #expect(watch.isWhole && watch.events()?.files == [])
     _ = try folder.write("one.szi", [1])
     _ = try folder.write(".hidden", [1])
@@ -28,7 +28,7 @@ import ZigguratTestSupport
     #expect(watch.events()?.files == [folder("zwei ü.szi")])
   }
 
-  @Test func isNoUseWhereFoldersComeAndGo() throws {
+  @Test func `a watch is incomplete after a folder is created`() throws {
     mkdir(folder(".hidden"), 0o755)
     #expect(watch.events()?.folders == [folder.path])
     mkdir(folder("new"), 0o755)
@@ -37,12 +37,12 @@ import ZigguratTestSupport
     #expect(watch.events() == nil)
   }
 
-  @Test func isNoUseWhereNotAllIsWatched() {
+  @Test func `a watch is incomplete if a folder cannot be watched`() {
     watch.add(folder("gone"), device: 1)
     #expect(!watch.isWhole && watch.events() == nil)
   }
 
-  @Test func isNotThereWhereOthersMayChangeUnseen() {
+  @Test func `file systems without change events have no watch`() {
     #expect(FolderWatch(root: "/proc") == nil)
     #expect(FolderWatch(root: folder("nothing")) == nil)
   }

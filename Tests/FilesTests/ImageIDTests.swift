@@ -22,7 +22,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test("every text over what paths are made of is an id or none, and none leads out of the library")
+  @Test("every text of path characters is an id or invalid, and no id leaves the library")
   func everyText() {
     var ids = 0
     for text in Self.texts([".", "/", "a", "~", "\0", "\u{301}"], length: 6) {
@@ -45,7 +45,7 @@ import ZigguratTestSupport
     #expect(ids > 10_000)
   }
 
-  @Test("an id is its bytes: composed and not, it is another file, and so it is another id")
+  @Test("ids are compared by bytes: composed and decomposed forms are different ids")
   func bytes() {
     let (composed, apart): (ImageID, ImageID) = ("caf\u{e9}", "cafe\u{301}")
     #expect(composed.text == apart.text)
@@ -54,7 +54,7 @@ import ZigguratTestSupport
     #expect(apart < composed && !(composed < apart))
   }
 
-  @Test("pages are in order as people count, all else by bytes, and the catalog's keys say the same")
+  @Test("numbers in ids sort naturally, all else by bytes, as the catalog's keys do")
   func order() {
     let counted: [ImageID] = [
       "1/2", "01/10", "1/10", "9", "10", "a", "a-1", "a/f1r", "a/f1v", "a/f2r", "a/f010r", "a/page 0",
@@ -82,7 +82,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "what no library shows",
+    "hidden ids",
     arguments: [
       ".a", "a/.b/c", "..a", "~/a", ".\u{301}/a", "~/\u{301}", "catalog.sqlite", "catalog.sqlite/a",
       "catalog.sqlite-journal/a", "CATALOG.sqlite-wal",
@@ -90,13 +90,13 @@ import ZigguratTestSupport
   func hidden(text: String) throws { #expect(try #require(ImageID(text)).isHidden) }
 
   @Test(
-    "what a library shows",
+    "visible ids",
     arguments: [
       "a.b", "a/b.", "~", "a/~/b", "~a/b", "a/~", "catalog.sqlite3/a", "a/catalog.sqlite", "catalog",
     ])
   func shown(text: String) throws { #expect(try #require(ImageID(text)).isHidden == false) }
 
-  @Test func inJSONItIsAString() throws {
+  @Test func `an id is a string in JSON`() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
     let ids: [ImageID] = ["a/b", "caf\u{e9}"]
@@ -109,7 +109,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func pathsOfArchivesHaveEndings() {
+  @Test func `the path of an archive has an extension`() {
     #expect(ImageID(archive: "/l/.szi", below: "/l") == nil)
     #expect(ImageID(archive: "/l/szi", below: "/l") == nil)
     #expect(ImageID(archive: "/l", below: "/l") == nil)

@@ -11,7 +11,7 @@ import ZigguratTestSupport
     // An accent behind the slash does not change the slash.
     ("~/\u{301}", .space, "\u{301}"),
   ])
-  func `a text names a repository and an id there`(
+  func `a text names a repository and an id in it`(
     text: String, repository: ImageReference.Repository, id: String
   ) throws {
     let reference = try #require(ImageReference(text))
@@ -26,7 +26,7 @@ import ZigguratTestSupport
     #expect(ImageReference(text) == nil)
   }
 
-  @Test func `what is behind the mark need not be an id`() {
+  @Test func `the text after the repository's mark need not be an id`() {
     for (text, rest) in [("~/", ""), ("~//a", "/a"), ("~/..", ".."), ("~/1:ab", "1:ab")] {
       let parts = ImageReference.parts(of: text)
       #expect(parts.repository == .space && parts.rest == rest)
@@ -49,7 +49,7 @@ import ZigguratTestSupport
     for text in ["~/a", "~/a/b", "~/~/a"] { #expect(try #require(ImageID(text)).isHidden) }
   }
 
-  @Test func `its folder and what remains of it are in the same repository`() {
+  @Test func `the folder and a shortened reference are in the same repository`() {
     let reference: ImageReference = "~/a/b.jpg"
     #expect(reference.folder == "~/a" && reference.folder?.folder == nil)
     #expect(reference.dropping(4) == "~/a/b" && reference.folder?.dropping(1) == nil)
@@ -57,7 +57,7 @@ import ZigguratTestSupport
     #expect(open.folder == "a" && open.dropping(2) == "a")
   }
 
-  @Test func `it is a string in JSON`() throws {
+  @Test func `a reference is a string in JSON`() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
     let references: [ImageReference] = ["a/b", "~/a/b"]

@@ -12,7 +12,7 @@ import ZigguratTestSupport
     return enclosure.holds(descriptor)
   }
 
-  @Test func `links are followed within, however they are written, and not out of it`() throws {
+  @Test func `links are followed within the root, in any notation, and not out of it`() throws {
     let folder = try TemporaryFolder()
     for name in ["lib/a", "lib/deep/er/b", "library/c", "outside/d"] { try folder.write(name, [1]) }
     for (name, target) in [
@@ -35,7 +35,7 @@ import ZigguratTestSupport
     #expect(storageError { _ = try RootDirectory(folder("none")) } != nil)
   }
 
-  @Test func `folders are made within and not out of it`() throws {
+  @Test func `folders are created within the root and not outside`() throws {
     let folder = try TemporaryFolder()
     for name in ["lib/file", "lib/y/file", "outside/file"] { try folder.write(name, [1]) }
     for (name, target) in [
@@ -63,7 +63,7 @@ import ZigguratTestSupport
     #expect(!enclosure.holds(path: folder("library")) && !enclosure.holds(path: folder("outside/file")))
   }
 
-  @Test func `a folder that is a link may come to be another one`() throws {
+  @Test func `a root that is a link may be changed to another folder`() throws {
     let folder = try TemporaryFolder()
     for name in ["one/a", "two/a"] { try folder.write(name, [1]) }
     let files = FileManager.default

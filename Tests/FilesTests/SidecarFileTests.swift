@@ -8,7 +8,7 @@ import ZigguratTestSupport
   private let folder = try! TemporaryFolder()
   private var archive: String { folder("photo.szi") }
 
-  @Test func theOneWithoutTheArchivesEndingComesFirst() throws {
+  @Test func `the sidecar without the archive's extension comes first`() throws {
     #expect(SidecarFile(ofArchive: archive) == nil && SidecarFile.all(ofArchive: archive).isEmpty)
     try folder.write("photo.szi.xmp", [1])
     #expect(SidecarFile(ofArchive: archive)?.path == folder("photo.szi.xmp"))
@@ -24,12 +24,12 @@ import ZigguratTestSupport
     #expect(SidecarFile(ofArchive: archive) == all[1])
   }
 
-  @Test func onlyAFileIsOne() throws {
+  @Test func `a folder is no sidecar`() throws {
     try FileManager.default.createDirectory(atPath: folder("photo.xmp"), withIntermediateDirectories: false)
     #expect(SidecarFile(ofArchive: archive) == nil)
   }
 
-  @Test("a sidecar is written to the name that is no folder, and refused if both are")
+  @Test("a sidecar gets the name that is no folder, and is rejected if both are folders")
   func placeBesideFolders() throws {
     #expect(try SidecarFile.place(ofArchive: archive) == folder("photo.xmp"))
     try folder.write("photo.xmp/other.szi", [1])
@@ -48,7 +48,7 @@ import ZigguratTestSupport
     #expect(SidecarFile(ofArchive: folder("photo.szi.\(ending)"))?.path == folder("photo.szi.xmp"))
   }
 
-  @Test("sidecars keep the form of their names beside another archive, where they can")
+  @Test("sidecars keep the form of their names beside another archive, if that name is free")
   func placesBesideAnother() throws {
     let other = folder("other.szi")
     func places() -> [String]? {
@@ -68,7 +68,7 @@ import ZigguratTestSupport
     #expect(places() == ["\(names[0].0) \(names[1].1)"])
   }
 
-  @Test func wordsAreReadUpToALimitAndMovedWhole() throws {
+  @Test func `a sidecar is parsed up to a size limit and moved in any size`() throws {
     for count in [0, SidecarFile.longest, SidecarFile.longest + 1] {
       let bytes = [UInt8](repeating: 32, count: count)
       try SidecarFile.publish(bytes, to: folder("photo.xmp"))
@@ -78,7 +78,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func aLinkOutOfTheLibraryIsNotFollowed() throws {
+  @Test func `a link that leaves the library is not followed`() throws {
     try folder.write("secret", [1])
     try folder.write("library/other.szi", [])
     try FileManager.default.createSymbolicLink(

@@ -3,7 +3,7 @@ import Testing
 import ZigguratFiles
 
 @Suite struct StorageErrorTests {
-  @Test func `a full disk is effective as what a retry may mend`() {
+  @Test func `a full disk is a temporary error`() {
     let full = StorageError("write x", errno: ENOSPC)
     #expect(full.isTemporary)
     #expect(full.description == "cannot write x: No space left on device")

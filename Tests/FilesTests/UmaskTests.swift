@@ -9,7 +9,7 @@ import Testing
       ("Name:\tziggurat\nUmask:\t0027\nState:\tR (running)\n", 0o027), ("Umask:\t0000\n", 0),
       ("Name:\tUmask\nState:\tR\n", nil), ("Umask:\tabc\n", nil), ("", nil),
     ] as [(String, mode_t?)])
-  func `the mask is read from what the kernel tells`(text: String, mask: mode_t?) {
+  func `the umask is read from the kernel's status file`(text: String, mask: mode_t?) {
     #expect(Umask.mask(inStatus: text) == mask)
   }
 }

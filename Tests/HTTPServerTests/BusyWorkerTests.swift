@@ -32,7 +32,7 @@ import ZigguratConcurrency
     "POST /api/uploads HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     + "Authorization: Bearer \(TestServer.token)\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 5\r\n"
 
-  @Test func `an upload does not wait for changes that wait`() throws {
+  @Test func `an upload does not wait for pending changes`() throws {
     let server = try TestServer(takesUploads: true)
     let jam = Jam(server.tileServer.writes, isFull: false)
     defer { jam.end() }
@@ -41,7 +41,7 @@ import ZigguratConcurrency
     #expect(try client.statuses() == [201])
   }
 
-  @Test func `a request for which no worker has room is cleared up by a worker`() throws {
+  @Test func `a rejected upload is removed by the next free worker`() throws {
     let server = try TestServer(takesUploads: true)
     let jam = Jam(server.tileServer.uploadWrites, isFull: true)
     let client = try Client(server)

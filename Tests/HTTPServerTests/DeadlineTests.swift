@@ -6,7 +6,7 @@ import Testing
 /// Time limits of requests, answers and idle connections. Each test waits for the end of a connection, however long
 /// that takes, while the other limits are longer than the test.
 @Suite struct DeadlineTests {
-  @Test("a client that sends its headers too slowly is cut", arguments: [false, true])
+  @Test("a client that sends its headers too slowly is disconnected", arguments: [false, true])
   func slowHeaders(isFirst: Bool) throws {
     let server = try TestServer { $0.requestDeadline = 2 }
     let client = try Client(server)
@@ -20,7 +20,7 @@ import Testing
     #expect(server.waits(forConnections: 0))
   }
 
-  @Test("a client that sends its body too slowly is cut", arguments: [false, true])
+  @Test("a client that sends its body too slowly is disconnected", arguments: [false, true])
   func slowBody(isChunked: Bool) throws {
     let server = try TestServer { $0.requestDeadline = 2 }
     let client = try Client(server)
@@ -32,7 +32,7 @@ import Testing
     #expect(server.waits(forConnections: 0))
   }
 
-  @Test("a client that reads its answer too slowly is cut")
+  @Test("a client that reads its response too slowly is disconnected")
   func slowReader() throws {
     let server = try TestServer { $0.answerDeadline = 1 }
     let client = try Client(server, buffer: 4096)
@@ -43,7 +43,7 @@ import Testing
     #expect(try client.rest().utf8.count < TestServer.largeSize)
   }
 
-  @Test("an answer has its own time, which is longer than that of a request")
+  @Test("a response has its own timeout, longer than that of a request")
   func answerTime() throws {
     let server = try TestServer { $0.requestDeadline = 2 }
     let client = try Client(server, buffer: 4096)
@@ -55,7 +55,7 @@ import Testing
     #expect(response.body.count == TestServer.largeSize)
   }
 
-  @Test("an idle connection ends, and nothing is sent on it")
+  @Test("an idle connection is closed without a response")
   func idle() throws {
     let server = try TestServer { $0.idleTimeout = 2 }
     let (silent, client) = (try Client(server), try Client(server))
@@ -66,7 +66,7 @@ import Testing
     #expect(server.waits(forConnections: 0))
   }
 
-  @Test("if descriptors are short, the connections that were idle longest are cut, and no busy one")
+  @Test("if descriptors run out, the connections idle longest are closed, and no busy one")
   func cutIdle() throws {
     let server = try TestServer()
     let busy = try Client(server, buffer: 4096)

@@ -19,7 +19,7 @@ import Testing
     return text + "0\r\n\r\n"
   }
 
-  @Test("pipelined requests are answered in order, however they are cut", arguments: [Int.max, 1, 7])
+  @Test("pipelined requests are answered in order, in any fragments", arguments: [Int.max, 1, 7])
   func pipelining(size: Int) throws {
     let client = try Client(TestServer())
     let numbers = (0..<30).map { $0 % 6 }
@@ -34,7 +34,7 @@ import Testing
     #expect(try client.rest() == "")
   }
 
-  @Test("requests that wait for the catalog keep their place among pipelined ones")
+  @Test("requests that wait for the catalog keep their order among pipelined ones")
   func suspended() throws {
     let client = try Client(TestServer())
     let (tile, list) = (TestServer.get(TestServer.tile(1)), TestServer.get("/api/images"))
@@ -70,7 +70,9 @@ import Testing
     #expect(lines.count { $0.contains("\"first\"") && !$0.contains("\"second\"") } == 6)
   }
 
-  @Test("a body of a length is read to its end, and the connection goes on", arguments: [Int.max, 1, 13])
+  @Test(
+    "a body with Content-Length is read to its end, and the connection stays open",
+    arguments: [Int.max, 1, 13])
   func contentLength(size: Int) throws {
     let client = try Client(TestServer())
     for _ in 0..<2 {
@@ -85,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("a body in chunks is read to its end, and is the last of its connection", arguments: [1, 5, 1000])
+  @Test("a chunked body is read to its end, and the connection closes", arguments: [1, 5, 1000])
   func chunked(chunk: Int) throws {
     let server = try TestServer()
     for size in [Int.max, 1, 13] {
@@ -101,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("a body that is too large is refused, and what follows it is no request")
+  @Test("a body that is too large is rejected, and the bytes after it are no request")
   func tooLarge() throws {
     let server = try TestServer()
     let announced = try Client(server)
@@ -116,7 +118,7 @@ import Testing
     #expect(try chunked.rest() == "")
   }
 
-  @Test("a body of a GET is no request")
+  @Test("the body of a GET is not parsed as a request")
   func bodyOfGet() throws {
     let client = try Client(TestServer())
     let body = TestServer.inner
@@ -129,7 +131,7 @@ import Testing
   }
 
   @Test(
-    "what two servers could understand differently is refused once, and ends the connection",
+    "an ambiguous request is rejected once, and closes the connection",
     arguments: [
       "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
@@ -159,7 +161,7 @@ import Testing
     #expect(server.waits(forConnections: 0))
   }
 
-  @Test("a request behind one that ends the connection is not answered")
+  @Test("a request after one that closes the connection is not answered")
   func refusedInBetween() throws {
     let client = try Client(TestServer())
     client.send(TestServer.inner + "GET /healthz HTTP/1.1\r\n\r\n" + TestServer.inner)
@@ -175,7 +177,7 @@ import Testing
   }
 
   @Test(
-    "nothing is left of a connection whose client has gone",
+    "a connection whose client left leaves nothing behind",
     arguments: [
       "", "GET /healthz HT", TestServer.inner, TestServer.get("/api/images"),
       TestServer.get(TestServer.large),
@@ -195,7 +197,7 @@ import Testing
     #expect(server.waits(forRequests: 0))
   }
 
-  @Test("a 304 and an answer to HEAD keep the connection")
+  @Test("a 304 and a response to HEAD keep the connection open")
   func noBody() throws {
     let client = try Client(TestServer())
     client.send(TestServer.inner)
@@ -219,7 +221,7 @@ import Testing
     }
   }
 
-  @Test("an authority in the target goes before the Host, to the end of its request")
+  @Test("an authority in the target overrides Host for its request")
   func absoluteForm() throws {
     let client = try Client(TestServer())
     let document = TestServer.get("/iiif/3/one/info.json")

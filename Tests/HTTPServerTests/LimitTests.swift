@@ -18,7 +18,7 @@ import ZigguratTileServing
     return lines.joined()
   }
 
-  @Test("headers are limited by their bytes, and there is one 431", arguments: [3, 10, 100, 200])
+  @Test("headers are limited in bytes, and one 431 is sent", arguments: [3, 10, 100, 200])
   func headerSize(fields: Int) throws {
     let server = try TestServer()
     for (size, status) in [(8191, 200), (8192, 200), (8193, 431), (16_000, 431), (60_000, 431)] {
@@ -34,7 +34,7 @@ import ZigguratTileServing
     }
   }
 
-  @Test("a longer limit holds for longer headers")
+  @Test("a higher limit allows longer headers")
   func longHeaders() throws {
     let server = try TestServer { $0.headerSize = 30_000 }
     for (size, status) in [(30_000, 200), (30_001, 431)] {
@@ -58,7 +58,7 @@ import ZigguratTileServing
     }
   }
 
-  @Test("connections beyond the limit wait until others end")
+  @Test("connections above the limit wait until others close")
   func connections() throws {
     let server = try TestServer { $0.connections = 2 }
     var clients: [Client] = []
@@ -81,7 +81,7 @@ import ZigguratTileServing
     #expect(server.connections == 2)
   }
 
-  @Test("connections of one address beyond its limit are closed without an answer")
+  @Test("connections of an address above its limit are closed without a response")
   func connectionsPerAddress() throws {
     let server = try TestServer { $0.connectionsPerAddress = 2 }
     var clients: [Client] = []
@@ -105,7 +105,7 @@ import ZigguratTileServing
     #expect(isAdmitted)
   }
 
-  @Test("behind a proxy the requests of a client are counted, and not the connections")
+  @Test("behind a proxy, a client's requests are counted instead of its connections")
   func proxied() throws {
     let server = try TestServer(proxies: .local) { $0.connectionsPerAddress = 2 }
     func client(for address: String, _ target: String) throws -> Client {

@@ -13,7 +13,9 @@ import ZigguratTestSupport
   }
 
   /// Images that come and go one by one, in small and in large numbers leave what a plain dictionary holds.
-  @Test(arguments: [1, 3, 100]) func holdsWhatADictionaryHolds(_ atOnce: Int) throws {
+  @Test(arguments: [1, 3, 100]) func `a table has the entries of a dictionary with the same changes`(
+    _ atOnce: Int
+  ) throws {
     let folder = try TemporaryFolder()
     var table = try LibraryTable(root: folder.path, previous: nil)
     var expected: [ImageID: LibraryEntry] = [:]
@@ -35,7 +37,7 @@ import ZigguratTestSupport
     #expect(table.entries.map(\.id) == table.ids)
   }
 
-  @Test func everyStepBackToNothing() throws {
+  @Test func `entries can be removed one by one until the table is empty`() throws {
     let folder = try TemporaryFolder()
     var table = try LibraryTable(root: folder.path, previous: nil)
     for number in 0..<500 { table.replace(["\(number)": entry("\(number)")]) }

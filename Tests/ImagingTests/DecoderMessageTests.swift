@@ -11,7 +11,7 @@ struct DecoderMessageTests {
 
   /// Messages that libvips and its libraries gave.
   @Test(
-    "a known message becomes what the file is and what can be done",
+    "a known message becomes a description of the file and an action",
     arguments: [
       ("tiff2vips: samples out of range", "tiffload", "the TIFF file has a number of bands"),
       (
@@ -50,7 +50,7 @@ struct DecoderMessageTests {
     #expect(reason.hasSuffix(")") && !reason.contains("tiff2vips") && !reason.contains("a.tif: "))
   }
 
-  @Test("places in ImageMagick's code, and what a reader of our own has explained, are not repeated")
+  @Test("positions in ImageMagick's code and messages of our own readers are not repeated")
   func short() {
     #expect(
       DecoderMessage.explained(
@@ -67,7 +67,7 @@ struct DecoderMessageTests {
         .hasPrefix("the AVIF file is cut off"))
   }
 
-  @Test("a decoder that ended without an answer is reported by the file's format and what to do")
+  @Test("a crashed decoder is reported with the file's format and an action")
   func crash() {
     let error = BuildError("in/a.jp2", TerminationReason.signal(6))
     #expect(
@@ -95,7 +95,8 @@ struct DecoderMessageTests {
   }
 
   @Test(
-    "a build reports a damaged file so", arguments: [("webp", 60), ("gif", 60), ("jp2", 80), ("jpg", 20_000)])
+    "a build reports a damaged file with these messages",
+    arguments: [("webp", 60), ("gif", 60), ("jp2", 80), ("jpg", 20_000)])
   func build(ending: String, length: Int) throws {
     let folder = try TemporaryFolder()
     try Tool.check(["vips", "gaussnoise", folder("noise.v"), "300", "200"])

@@ -6,7 +6,7 @@ import ZigguratTestSupport
 @testable import ZigguratMetadata
 
 struct BookDescriptionTests {
-  @Test("what is written is read again, and as it was")
+  @Test("a written description is read back unchanged")
   func roundTrip() throws {
     var book = BookDescription()
     #expect(book.isEmpty && String(decoding: book.json, as: UTF8.self) == "{\n\n}\n")
@@ -31,7 +31,7 @@ struct BookDescriptionTests {
     }
   }
 
-  @Test func `of a member that stands twice the first one counts, as the warning says`() throws {
+  @Test func `the first of two equal members counts, as the warning states`() throws {
     for (one, other) in [("a", "b"), ("b", "a"), ("Hours", "Heures")] {
       let json = Array("{\"title\": \"\(one)\",\n\"place\": \"x\",\n\"title\": \"\(other)\"}".utf8)
       #expect(try BookDescription(json: json).metadata.title == one)
@@ -42,7 +42,7 @@ struct BookDescriptionTests {
     }
   }
 
-  @Test("whatever bytes come, they are a description within its bounds or refused")
+  @Test("any bytes are a description within its limits, or are rejected")
   func anything() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SplitMix(seed)
@@ -64,7 +64,7 @@ struct BookDescriptionTests {
     #expect(found > 0, "seed \(seed)")
   }
 
-  @Test("lines are cut, and a title's own language stands for it where none else does")
+  @Test("long lines are cut, and a title in another language replaces a missing one")
   func bounds() throws {
     let long = String(repeating: "é", count: 5000)
     let book = try BookDescription(json: Array(#"{"title": {"fr": "\#(long)"}, "creator": " a\n "}"#.utf8))
@@ -72,7 +72,7 @@ struct BookDescriptionTests {
     #expect(book.metadata.title == book.metadata.titles["fr"] && book.metadata.creators == ["a"])
   }
 
-  @Test("its first page says who made it where it does not say so itself, and nothing of what it shows")
+  @Test("a book without a creator has that of its first page, but not its title or caption")
   func words() {
     var first = ImageMetadata(title: "f1r", caption: "a leaf", creators: ["A"], rights: "©")
     first.license = "https://example.org/by"

@@ -18,17 +18,17 @@ import ZigguratTestSupport
     return ImageMetadata(embeddedInFileAt: file)
   }
 
-  @Test func `Dublin Core's date is read where no other is`() throws {
+  @Test func `Dublin Core's date is read if there is no other`() throws {
     #expect(try read(["-XMP-dc:Date=1872", "-XMP-dc:Date+=1873"]).date == "1872")
     #expect(try read(["-XMP-dc:Date=1872", "-XMP-photoshop:DateCreated=1871-05"]).date == "1871-05")
   }
 
-  @Test func aFileWithoutWordsHasNone() throws {
+  @Test func `a file without metadata has none`() throws {
     #expect(try read([]).isEmpty)
   }
 
   @Test(arguments: ["jpg", "png", "tif", "webp"])
-  func everyFieldOfXMPIsRead(format: String) throws {
+  func `every field of XMP is read`(format: String) throws {
     let metadata = try read(
       [
         "-XMP-dc:Title-de=Blaue Stunde", "-XMP-dc:Title=Blue Hour",
@@ -48,7 +48,7 @@ import ZigguratTestSupport
 
   /// ExifTool puts items where Exiv2 does not find them, and EXIF without a name in front.
   @Test(arguments: ["avif", "heic"])
-  func fieldsThatExifToolAddsAreRead(format: String) throws {
+  func `fields that ExifTool adds are read`(format: String) throws {
     let xmp = ["-XMP-dc:Title=Blue Hour", "-XMP-dc:Creator=Ada", "-XMP-dc:Subject=harbour"]
     #expect(
       try read(xmp, format: format)
@@ -62,7 +62,7 @@ import ZigguratTestSupport
           title: "Blue Hour", caption: "The harbour", creators: ["Ada"], keywords: ["harbour"]))
   }
 
-  @Test func everyFieldOfIPTCIsRead() throws {
+  @Test func `every field of IPTC is read`() throws {
     let metadata = try read([
       "-IPTC:CodedCharacterSet=UTF8", "-IPTC:ObjectName=Blue Hour", "-IPTC:Caption-Abstract=Füße",
       "-IPTC:By-line=Ada Example", "-IPTC:CopyrightNotice=© Ada", "-IPTC:Keywords=harbour",
@@ -77,7 +77,7 @@ import ZigguratTestSupport
           place: "Jetty, Porto, Norte, Portugal", rights: "© Ada", keywords: ["harbour", "night"]))
   }
 
-  @Test func everyFieldOfEXIFIsRead() throws {
+  @Test func `every field of EXIF is read`() throws {
     let metadata = try read([
       "-EXIF:ImageDescription=The harbour", "-EXIF:Artist=Ada Example", "-EXIF:Copyright=CC0",
       "-EXIF:DateTimeOriginal=2024:05:01 10:20:30", "-EXIF:OffsetTimeOriginal=+02:00",
@@ -91,21 +91,23 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: ["The harbour", "港 by night"])
-  func aCommentIsItsWords(_ text: String) throws {
+  func `a comment is read as a caption`(_ text: String) throws {
     #expect(try read(["-EXIF:UserComment=\(text)"]).caption == text)
   }
 
   /// As many cameras write it: a coding and blanks.
-  @Test(arguments: ["", "   "]) func aBlankCommentIsNone(_ text: String) throws {
+  @Test(arguments: ["", "   "]) func `a blank comment is ignored`(_ text: String) throws {
     #expect(try read(["-EXIF:UserComment=\(text)", "-EXIF:Artist=Ada"]).caption == nil)
   }
 
-  @Test func aLatin1DescriptionIsReadable() throws {
+  @Test func `a Latin-1 description is readable`() throws {
     #expect(
       try read(["-charset", "EXIF=Latin1", "-EXIF:ImageDescription=Füße"]).caption == "Füße")
   }
 
-  @Test(arguments: ["Füße", "“Ça”, l’été – €", "Ærø ½ ×"]) func latin1IsReadable(_ text: String) throws {
+  @Test(arguments: ["Füße", "“Ça”, l’été – €", "Ærø ½ ×"]) func `Latin-1 text is readable`(_ text: String)
+    throws
+  {
     let metadata = try read([
       "-charset", "IPTC=Latin1", "-IPTC:CodedCharacterSet=", "-IPTC:ObjectName=\(text)",
       "-IPTC:Caption-Abstract=\(text)", "-IPTC:By-line=\(text)", "-IPTC:City=\(text)",
@@ -116,21 +118,21 @@ import ZigguratTestSupport
         == ImageMetadata(title: text, caption: text, creators: [text], place: text, rights: "© \(text)"))
   }
 
-  @Test func xmpGoesBeforeIPTCBeforeEXIF() throws {
+  @Test func `XMP precedes IPTC, and IPTC precedes EXIF`() throws {
     let all = ["-EXIF:ImageDescription=exif", "-IPTC:Caption-Abstract=iptc", "-XMP-dc:Description=xmp"]
     #expect(try read(all).caption == "xmp")
     #expect(try read(Array(all.prefix(2))).caption == "iptc")
     #expect(try read(Array(all.prefix(1))).caption == "exif")
   }
 
-  @Test func whatCamerasWriteUnaskedIsNoCaption() throws {
+  @Test func `default texts of cameras are no captions`() throws {
     #expect(try read(["-EXIF:ImageDescription=OLYMPUS DIGITAL CAMERA"]).caption == nil)
     #expect(try read(["-EXIF:ImageDescription=      "]).caption == nil)
   }
 
   /// EXIF 2.32, section 4.6.5.4; IIM 4.2, data set 2:55; XMP, part 1, section 8.2.1.1; EDTF (ISO 8601-2).
   @Test(
-    "dates become ISO 8601, and impossible ones are dropped",
+    "dates become ISO 8601, and invalid ones are dropped",
     arguments: [
       ("2024:05:01 10:20:30", "2024-05-01T10:20:30"), ("2024-05-01 10:20:30", "2024-05-01T10:20:30"),
       ("2024:05:01   :  :  ", "2024-05-01"), ("0000:00:00 00:00:00", nil), ("2024:13:01 10:20:30", nil),
@@ -154,7 +156,7 @@ import ZigguratTestSupport
     #expect(ImageMetadata.isoDate(text) == date)
   }
 
-  @Test("a possible date is found behind an impossible one")
+  @Test("a valid date is found after an invalid one")
   func impossibleDates() throws {
     let xmp = "-XMP-photoshop:DateCreated=2021-03-04"
     #expect(try read(["-EXIF:DateTimeOriginal#=2020:02:20 25:61:61", xmp]).date == "2021-03-04")
@@ -168,7 +170,7 @@ import ZigguratTestSupport
         == "2020-02-20T10:00:00")
   }
 
-  @Test func whatIsNoImageOrIsCutOffSaysNothing() throws {
+  @Test func `a file that is no image or is truncated has no metadata`() throws {
     let folder = try TemporaryFolder()
     let file = folder("picture.jpg")
     try Tool.check(["vips", "black", file, "8", "8"])
@@ -182,7 +184,7 @@ import ZigguratTestSupport
   }
 
   /// Opened often: a heap that is freed twice may hold for a while.
-  @Test func damageThatGExiv2FreesTwiceSaysNothing() throws {
+  @Test func `damage that GExiv2 frees twice gives no metadata`() throws {
     let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let file = fixtures.appending(path: "Fixtures/hostile/crash-3.tif").path
     #expect(FileManager.default.isReadableFile(atPath: file))
@@ -190,7 +192,7 @@ import ZigguratTestSupport
     for count in 0..<200 { #expect(try Sidecar(Array(repeating: 0x3c, count: count)) == nil) }
   }
 
-  @Test func theRecordComesBackFromItsJSON() throws {
+  @Test func `metadata are read back from their JSON`() throws {
     let metadata = ImageMetadata(title: "a \"b\" </script>", keywords: ["x", "é"])
     #expect(ImageMetadata(json: Data(metadata.json)) == metadata)
     #expect(ImageMetadata(json: Data("[]".utf8)) == nil)
@@ -198,7 +200,7 @@ import ZigguratTestSupport
 }
 
 extension EmbeddedMetadataTests {
-  @Test func rightsAndLanguagesAreRead() throws {
+  @Test func `rights and languages are read`() throws {
     let metadata = try read([
       "-XMP-dc:Title=Hase", "-XMP-dc:Title-en=Hare, \"young\"", "-XMP-cc:License=https://example.org/by",
       "-XMP-xmpRights:WebStatement=https://example.org/rights", "-XMP-xmpRights:UsageTerms=Ask",
@@ -213,7 +215,7 @@ extension EmbeddedMetadataTests {
     #expect(ImageMetadata(json: Data(metadata.json)) == wanted)
   }
 
-  @Test func whatIsNoAddressIsWords() throws {
+  @Test func `a license that is no URL is text`() throws {
     let metadata = try read(["-XMP-xmpRights:WebStatement=javascript:alert(1)", "-XMP-cc:License=by"])
     #expect((metadata.license, metadata.webStatement) == (nil, nil))
     #expect(metadata.usageTerms == "javascript:alert(1)")
@@ -222,7 +224,7 @@ extension EmbeddedMetadataTests {
     #expect((both.license, both.usageTerms) == (nil, "Ask"))
   }
 
-  @Test func anEarlierVersionsRecordIsRead() {
+  @Test func `a record of an earlier version is read`() {
     let json = "{\"creator\": \"A; B\", \"keywords\": [\"k\"], \"title\": \"T\"}"
     #expect(
       ImageMetadata(json: Data(json.utf8))
@@ -233,7 +235,7 @@ extension EmbeddedMetadataTests {
 /// Fields that programs write besides the usual ones.
 extension EmbeddedMetadataTests {
   @Test(
-    "keywords of Windows, Lightroom and digiKam",
+    "keywords of Windows, Lightroom and digiKam are read",
     arguments: [
       (["-EXIF:XPKeywords=one;two"], ["one", "two"]),
       (
@@ -247,7 +249,7 @@ extension EmbeddedMetadataTests {
     #expect(try read(arguments).keywords == wanted)
   }
 
-  @Test func `the place where it was taken stands before the one that is shown`() throws {
+  @Test func `the place of capture precedes the place that is shown`() throws {
     let shown = ["-XMP-iptcExt:LocationShownCity=Faro"]
     let created = [
       "-XMP-iptcExt:LocationCreatedSublocation=Jetty", "-XMP-iptcExt:LocationCreatedCity=Porto",
@@ -258,25 +260,25 @@ extension EmbeddedMetadataTests {
     #expect(try read(created + ["-XMP-photoshop:City=Braga"]).place == "Braga")
   }
 
-  @Test func `a description for the blind is a caption where there is no other`() throws {
+  @Test func `an alternative text is the caption if there is no other`() throws {
     let alt = ["-XMP-iptcCore:AltTextAccessibility=A bridge"]
     #expect(try read(alt).caption == "A bridge")
     #expect(try read(alt + ["-XMP-dc:Description=Dom Luís"]).caption == "Dom Luís")
   }
 
-  @Test func `titles may hold what looks like a mark of language`() throws {
+  @Test func `titles may contain text that looks like a language mark`() throws {
     let title = "Called A, lang=\"en\" B"
     #expect(try read(["-XMP-dc:Title=\(title)"]).title == title)
     let several = try read(["-XMP-dc:Title=\(title)", "-XMP-dc:Title-de=Ä, lang=\"fr\" B"])
     #expect(several.title == title && several.titles == ["de": "Ä, lang=\"fr\" B"])
   }
 
-  @Test func `titles are people's words`() throws {
+  @Test func `texts that look like defaults or settings are kept`() throws {
     #expect(try read(["-XMP-dc:Title=Default"]).title == "Default")
     #expect(try read(["-XMP-dc:Description=a = b; c = d"]).caption == "a = b; c = d")
   }
 
-  @Test func `no field may name a patient, titles in other languages included`() {
+  @Test func `no field names a patient, including titles in other languages`() {
     var metadata = ImageMetadata(title: "Slide 7")
     metadata.titles = ["de": "Patient Name: Jane Roe", "fr": "Lame 7"]
     (metadata.caption, metadata.creators) = ("PatientID: 12345", ["PatientName: ROE^JANE", "A. Lab"])
@@ -287,7 +289,7 @@ extension EmbeddedMetadataTests {
     #expect(metadata.creators == ["A. Lab"])
   }
 
-  @Test func `texts of PNG, compressed ones too`() throws {
+  @Test func `texts of PNG are read, including compressed ones`() throws {
     let long = String(repeating: "The harbour after rain. ", count: 20) + "Füße"
     let metadata = try read(
       ["-z", "-PNG:Title=Blue Hour", "-PNG:Author=Ada", "-PNG:Description=\(long)", "-PNG:Copyright=CC0"],
@@ -297,7 +299,7 @@ extension EmbeddedMetadataTests {
     #expect(try read(["-PNG:Title=Text", "-XMP-dc:Title=XMP"], format: "png").title == "XMP")
   }
 
-  @Test func `XMP in a GIF, and XMP that is too long for one segment`() throws {
+  @Test func `XMP is read in a GIF, and if it is too long for one segment`() throws {
     #expect(try read(["-XMP-dc:Title=Blue Hour", "-XMP-dc:Creator=Ada"], format: "gif").title == "Blue Hour")
     let folder = try TemporaryFolder()
     try folder.write("long.txt", Array(String(repeating: "rain ", count: 30_000).utf8))
@@ -306,7 +308,7 @@ extension EmbeddedMetadataTests {
     #expect(extended.caption?.count ?? 0 <= 20_000)
   }
 
-  @Test func `fields that are longer than people write are cut`() throws {
+  @Test func `fields of excessive length are cut`() throws {
     let folder = try TemporaryFolder()
     try folder.write("long.txt", Array(String(repeating: "rain ", count: 30_000).utf8))
     let metadata = try read([
@@ -318,7 +320,7 @@ extension EmbeddedMetadataTests {
       metadata.title?.unicodeScalars.count == 1000 && metadata.creators.map(\.unicodeScalars.count) == [1000])
   }
 
-  @Test("one bad character loses no other", arguments: [[0x01], [0xfc]] as [[UInt8]])
+  @Test("an invalid character loses no other", arguments: [[0x01], [0xfc]] as [[UInt8]])
   func badCharacters(bytes: [UInt8]) throws {
     let folder = try TemporaryFolder()
     let file = folder("picture.jpg")
@@ -334,7 +336,7 @@ extension EmbeddedMetadataTests {
     #expect(metadata.title == (bytes == [0x01] ? "Blue Hour" : "BlueüHour") && metadata.creators == ["Ada"])
   }
 
-  @Test func `items of a list may have languages`() throws {
+  @Test func `list items may have languages`() throws {
     let folder = try TemporaryFolder()
     try folder.write(
       "a.xmp",

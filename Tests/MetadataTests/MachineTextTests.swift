@@ -33,7 +33,7 @@ import TileStorage
     "生年月日: 1970-02-01", "환자명: 김", "\u{feff}Patient Name: Roe",
     "Physician: Dr. Example\nWard: 3", "Objective: 20x\r\nMagnification: 200",
   ])
-  func `a list of keys, a document or a patient's field is no caption`(text: String) {
+  func `a key list, a document or a patient field is no caption`(text: String) {
     #expect(MachineText.isSuspected(text))
   }
 
@@ -52,7 +52,7 @@ import TileStorage
     "Geburtstag im Garten", "Doctor and patient, date unknown", "A patient-specific implant",
     "Name of the rose: a novel", "The hospital, number 12 of a series",
   ])
-  func `a person's words stay, with a colon in them too`(text: String) {
+  func `text by a person stays, even with a colon`(text: String) {
     #expect(!MachineText.isSuspected(text))
   }
 
@@ -65,7 +65,7 @@ import TileStorage
       ("(00", ""), ("^", ""), ("yy^", ""), (":", "x"), (" = ", ""), ("a ", "="), ("\n", "x"), ("A", "a1: b"),
       ("Aa:", ""), ("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1:\n", ""), ("<Samsung", ""), ("</a", ""), ("é", ""),
     ])
-  func `a long text takes no longer than its length`(unit: String, end: String) {
+  func `a long text is checked in linear time`(unit: String, end: String) {
     for start in ["", "<", "Aa", "<a", "date:", "[{\""] {
       let text = start + String(repeating: unit, count: 20_000) + end
       _ = MachineText.isSuspected(text)

@@ -13,7 +13,7 @@ import TileStorage
     + "</rdf:Description></rdf:RDF></x:xmpmeta>"
 
   @Test(
-    "XMP in every encoding that it may have",
+    "XMP is read in every encoding",
     arguments: [
       String.Encoding.utf8, .utf16BigEndian, .utf16LittleEndian, .utf16, .utf32BigEndian, .utf32LittleEndian,
     ], ["", "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\n"])
@@ -23,7 +23,7 @@ import TileStorage
     #expect(try Sidecar(bytes)?.applied(to: ImageMetadata()).title == "Füße")
   }
 
-  @Test func `those that cannot be read say why`() throws {
+  @Test func `an unreadable sidecar reports the reason`() throws {
     let latin1 = Array(try #require(Self.xmp.data(using: .isoLatin1)))
     let doubled = Self.xmp.replacing("<dc:source>", with: "<dc:source>a</dc:source><dc:source>")
     for (bytes, reason) in [

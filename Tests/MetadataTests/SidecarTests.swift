@@ -19,7 +19,7 @@ import ZigguratTestSupport
     "a \u{202e}right\u{2066}to left", "💥 Ä 橋", "<svg onload=\"x\"/>", "=", "{}[]/*?",
   ]
 
-  @Test(arguments: awkward) func whatIsWrittenIsRead(_ text: String) throws {
+  @Test(arguments: awkward) func `written fields are read back`(_ text: String) throws {
     let bytes = try #require(
       try Sidecar.edited([], edit(text, "\(text)\n\n\(text)", [text, "second", text + "!"])))
     let read = try #require(try Sidecar(bytes)).applied(to: ImageMetadata(title: "own", creators: ["C"]))
@@ -31,7 +31,7 @@ import ZigguratTestSupport
   }
 
   /// Characters that make one with what stands beside them, be it a quote or a bracket.
-  @Test func `words of any characters are read as they were written`() throws {
+  @Test func `text of any characters is read as it was written`() throws {
     var random = SplitMix(SplitMix.runSeed)
     let parts = [
       "\u{301}", "\u{200d}", "\u{fe0f}", "\u{e0061}", "\u{600}", "\u{feff}", "\u{200b}", "\u{202e}", "\u{ad}",
@@ -60,7 +60,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func whatCouldNotBeReadAgainIsNotWritten() throws {
+  @Test func `text that could not be read back is not written`() throws {
     let xmp =
       "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"
       + "<rdf:Description rdf:about='' xmlns:q='http://example.org/p\"q/'><q:City>Here</q:City></rdf:Description>"
@@ -71,7 +71,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func emptiedFieldsStayEmptyAndComeBackWhenSet() throws {
+  @Test func `cleared fields stay empty until they are set again`() throws {
     let own = ImageMetadata(title: "own", caption: "own", keywords: ["own"])
     var bytes = try #require(try Sidecar.edited([], edit("", "", [])))
     #expect(try #require(try Sidecar(bytes)).applied(to: own) == ImageMetadata())
@@ -83,7 +83,7 @@ import ZigguratTestSupport
         == ImageMetadata(title: "t", caption: "new", keywords: ["k"]))
   }
 
-  @Test func everythingElseStays() throws {
+  @Test func `an edit keeps all other properties`() throws {
     let folder = try TemporaryFolder()
     let other = """
       <?xpacket begin="\u{feff}" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF
@@ -115,7 +115,7 @@ import ZigguratTestSupport
 
   /// Exiv2 makes IPTC of a sidecar's XMP, in which such a date is "1890-00-00" or "2024-00-00".
   @Test(
-    "a sidecar's date is that of its XMP, and an impossible one displaces none",
+    "a sidecar's date is that of its XMP, and an invalid one replaces none",
     arguments: [
       ("1890/1895", "1890/1895"), ("20240203", "2024-02-03"), ("circa 1890", "1890"), ("2024-13-45", "2020"),
       ("0000-00-00", "2020"), ("2024-05-01T25:00:00", "2020"), ("2024-05", "2024-05"),
@@ -132,7 +132,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: ["de", "x-de)ault", "a b", "", "a&quot;b", "&quot;&quot; c&quot; "])
-  func whatIsEditedIsReadWhateverLanguageWasThereBefore(_ language: String) throws {
+  func `an edit is read back whatever the previous language was`(_ language: String) throws {
     let other = """
       <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
       <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:description><rdf:Alt>
@@ -143,14 +143,14 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: ["", "garbage", "<x:xmpmeta", "<html/>", "\u{0}\u{0}"])
-  func whatIsNoSidecarIsNeitherReadNorOverwritten(_ text: String) throws {
+  func `a file that is no sidecar is neither read nor overwritten`(_ text: String) throws {
     let bytes = Array(text.utf8)
     #expect(try Sidecar(bytes) == nil)
     if !bytes.isEmpty { #expect(try Sidecar.edited(bytes, edit("x")) == nil) }
   }
 
   /// What such a body cost before grew with its depth times its length: 29 s of a processor for this one.
-  @Test func whatIsNestedIsRefusedAtOnce() throws {
+  @Test func `a nested body is rejected at once`() throws {
     let opened = String(repeating: "[", count: 505)
     let many = String(repeating: "1,", count: 4000)
     for value in [
@@ -173,14 +173,14 @@ import ZigguratTestSupport
     ("{\"title\": \"a\\u0000b\"}", "control"),
     ("{\"title\": \"a\\nb\"}", "control"), ("{\"caption\": \"\\uffff\"}", "control"),
     ("{\"keywords\": [\"a\\u001bb\"]}", "control"),
-  ]) func refusesWhatNoSidecarCanHold(_ json: String, _ words: String) throws {
+  ]) func `values that no sidecar can store are rejected`(_ json: String, _ words: String) throws {
     let error = #expect(throws: MetadataEdit.ValidationError.self) {
       try MetadataEdit(json: Array(json.utf8))
     }
     #expect(try #require(error).reason.contains(words))
   }
 
-  @Test func `a body of too many values is refused as a whole`() throws {
+  @Test func `a body of too many values is rejected with one error`() throws {
     // Below the limit every member is named.
     for (count, problems) in [(100, 100), (20_001, 1)] {
       let json = "{" + (0..<count).map { "\"m\($0)\": 1" }.joined(separator: ",") + "}"

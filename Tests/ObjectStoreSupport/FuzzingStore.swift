@@ -178,8 +178,7 @@ final class FuzzingStore: Sendable {
     return "<Contents><Key>\(key)</Key><ETag>\(tag)</ETag><Size>\(size)</Size></Contents>"
   }
 
-  private static func wire(_ honest: Answer, _ mischief: Mischief?, _ state: inout State) -> FakeStore.Raw
-  {
+  private static func wire(_ honest: Answer, _ mischief: Mischief?, _ state: inout State) -> FakeStore.Raw {
     var (answer, length): (Answer, Int?) = (honest, nil)
     var raw = FakeStore.Raw()
     switch mischief {

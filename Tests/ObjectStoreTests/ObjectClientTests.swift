@@ -63,7 +63,7 @@ struct ObjectClientTests {
     told { client.readEnd(ofKey: key, atMost: count, by: .now + .seconds(30), $0) }
   }
 
-  @Test func `parts and ends are those of the object`() throws {
+  @Test func `ranges and tails are those of the object`() throws {
     let server = FakeStore([Self.path: Self.object])
     defer { server.stop() }
     let client = try Self.client(server, key: "K")
@@ -91,7 +91,7 @@ struct ObjectClientTests {
     #expect(server.requests[0].fields["authorization"] == nil)
   }
 
-  @Test func `what is not there, and another version, is told for what it is and not asked again`() throws {
+  @Test func `missing objects and other versions are reported without a retry`() throws {
     let server = FakeStore([Self.path: Self.object])
     defer { server.stop() }
     let client = try Self.client(server)
@@ -124,7 +124,7 @@ struct ObjectClientTests {
     }
   }
 
-  @Test("each lie is a fault of its kind", arguments: FakeStore.Answer.allCases)
+  @Test("each false response is an error of its kind", arguments: FakeStore.Answer.allCases)
   func lies(_ answer: FakeStore.Answer) throws {
     let server = FakeStore([Self.path: Self.object]) { _, _ in answer }
     defer { server.stop() }
@@ -141,7 +141,7 @@ struct ObjectClientTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test func `what may pass is asked again, and again, and no more`() throws {
+  @Test func `temporary errors are retried up to a limit`() throws {
     let answers: [FakeStore.Answer] = [.busy, .cut, .honest, .cut, .whole, .garbage, .honest]
     let server = FakeStore([Self.path: Self.object]) { number, _ in answers[number] }
     defer { server.stop() }
@@ -152,7 +152,7 @@ struct ObjectClientTests {
     #expect(client.counts.retries == 4 && client.counts.errors == 5 && client.counts.bytes == 100)
   }
 
-  @Test func `errors are asked again for a tenth of the traffic`() throws {
+  @Test func `retries are limited to a tenth of the traffic`() throws {
     let server = FakeStore([Self.path: Self.object]) { _, _ in .busy }
     defer { server.stop() }
     let client = try Self.client(server)
@@ -160,7 +160,7 @@ struct ObjectClientTests {
     #expect(server.requests.count <= 400 + 40 + 20)
   }
 
-  @Test func `a store that is silent is given up, and one that is gone at once`() throws {
+  @Test func `a silent store times out, and a stopped one fails at once`() throws {
     let server = FakeStore([Self.path: Self.object]) { _, _ in .silent }
     let client = try Self.client(server)
     #expect(Self.read(client, 0..<10, within: .milliseconds(300)) == .failure(.unavailable))
@@ -168,7 +168,7 @@ struct ObjectClientTests {
     #expect(Self.read(client, 0..<10) == .failure(.unavailable))
   }
 
-  @Test func `a store that does not answer is let alone, and asked again once it does`() throws {
+  @Test func `an unresponsive store is not asked until it responds again`() throws {
     let isBusy = Mutex(true)
     let server = FakeStore([Self.path: Self.object]) { _, _ in isBusy.withLock { $0 } ? .busy : .honest }
     defer { server.stop() }
@@ -183,7 +183,7 @@ struct ObjectClientTests {
     #expect(!client.isCutOff && server.requests.count == 21)
   }
 
-  @Test func `only so many wait`() throws {
+  @Test func `the number of waiting requests is limited`() throws {
     let gate = OneShotEvent()
     let server = FakeStore([Self.path: Self.object]) { _, _ in
       gate.wait(upTo: 60)
@@ -212,7 +212,7 @@ struct ObjectClientTests {
     #expect(Self.read(client, 7..<8) == .success([Self.object[7]]))
   }
 
-  @Test func `a client that ends tells whoever waits`() throws {
+  @Test func `a client that ends completes waiting requests`() throws {
     let server = FakeStore([Self.path: Self.object]) { _, _ in .silent }
     defer { server.stop() }
     var client: ObjectClient? = try Self.client(server)

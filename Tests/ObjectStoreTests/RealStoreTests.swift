@@ -34,7 +34,7 @@ struct RealStoreTests {
     return (try folder.write("file", content), content)
   }
 
-  @Test("what was put is read, whole and in parts", arguments: [1, 70_000, 17 << 20])
+  @Test("a written object is read, whole and in parts", arguments: [1, 70_000, 17 << 20])
   func roundTrip(_ count: Int) throws {
     let (path, content) = try file(count)
     var parts = ObjectWriter.Parts()
@@ -59,7 +59,7 @@ struct RealStoreTests {
     #expect(ObjectClientTests.read(client, 0..<1, of: version) == .failure(.missing))
   }
 
-  @Test func `the store refuses what is not of its digest`() throws {
+  @Test func `the store rejects content with another digest`() throws {
     let (path, content) = try file(70_000)
     let key = "\(address.prefix)damaged"
     #expect(throws: ObjectError.refused(400)) {
@@ -68,7 +68,7 @@ struct RealStoreTests {
     #expect(try writer().list(after: nil).versions == [])
   }
 
-  @Test func `lists go on behind the last key`() throws {
+  @Test func `lists continue after the last key`() throws {
     let (path, content) = try file(3)
     let keys = (0..<1005).map { "\(address.prefix)\(1_000_000 + $0)" }
     for key in keys { _ = try writer().put(file: path, sha256: SHA256.of(content), key: key) }
@@ -78,7 +78,7 @@ struct RealStoreTests {
     #expect(try writer().list(after: keys.last.map { Array($0.utf8) }).versions == [])
   }
 
-  @Test func `whoever has other keys is refused`() throws {
+  @Test func `a client with wrong credentials is rejected`() throws {
     let own = ProcessInfo.processInfo.environment
     let wrong = own.merging(["AWS_SECRET_ACCESS_KEY": "wrong"]) { $1 }
     let client = try #require(ObjectClient(address, ObjectSettings(wrong) { _ in nil }))
@@ -94,7 +94,7 @@ struct RealStoreTests {
     return text.split(separator: "\n").count { $0.contains("\"GET /") && $0.contains("/\(key) ") }
   }
 
-  @Test func `an archive costs as few reads as can be, and has the folder's tiles`() throws {
+  @Test func `an archive takes the fewest possible reads, and has the folder's tiles`() throws {
     let path = folder("a.szi")
     try StoredArchive.write(to: path)
     let content = try bytes(ofFile: path)

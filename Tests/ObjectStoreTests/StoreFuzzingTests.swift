@@ -94,7 +94,7 @@ import ZigguratTestSupport
     return nil
   }
 
-  @Test func `whatever a store answers, lists and holds, the library stays what was written`() throws {
+  @Test func `the library stays as written whatever the store responds`() throws {
     print("store fuzzing: SEED=\(SplitMix.runSeed), \(Self.cases) cases")
     // Small libraries, each in a store of its own: with many segments a list takes longer than the short time limits.
     for start in stride(from: 0, to: Self.cases, by: 250) {

@@ -39,7 +39,7 @@ enum StoredArchive {
 
 /// A store that lies.
 struct UntrustedStoreTests {
-  @Test func `of ten thousand answers, most of them lies, not one wrong byte is given`() throws {
+  @Test func `ten thousand mostly false responses yield no wrong byte`() throws {
     let folder = try TemporaryFolder()
     try StoredArchive.write(to: folder("a.szi"))
     let generation = try TileArchive(path: folder("a.szi")).generation

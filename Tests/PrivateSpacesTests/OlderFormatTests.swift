@@ -64,7 +64,7 @@ import ZigguratTestSupport
     return status.st_mtim.tv_sec
   }
 
-  @Test func isReadAndLeftAsItIs() throws {
+  @Test func `an older format is read and not changed`() throws {
     let names = space.folder.names().sorted()
     #expect(names.count == 5, "an index, two archives, . and ..")
     for id in ["one", "two"] as [ImageID] { #expect(Reading(space, id, version: 1).right == Reading.pieces) }
@@ -73,7 +73,7 @@ import ZigguratTestSupport
     #expect(try space.open().index().decoys == nil)
   }
 
-  @Test func becomesTheNewOneByTheNextChange() throws {
+  @Test func `the next change converts it to the present format`() throws {
     try #require(oldFiles.allSatisfy { time($0) > 1_700_000_000 })
     try space.write("three", version: 1)
     #expect(try space.folder.read(space.keys.identity) == nil)
@@ -90,7 +90,7 @@ import ZigguratTestSupport
   }
 
   /// Killed after the new index is there and before the old one goes.
-  @Test func killedOverTheChangeItIsEither() throws {
+  @Test func `a conversion that is killed leaves one format or the other`() throws {
     let old = try space.bytes(space.keys.identity)
     try space.write("three", version: 1)
     try space.put(old, into: space.keys.identity)

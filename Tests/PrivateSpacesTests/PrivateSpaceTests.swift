@@ -7,7 +7,7 @@ import ZigguratTestSupport
 @testable import ZigguratPrivateSpaces
 
 @Suite struct PrivateSpaceTests {
-  @Test func whatALibraryWouldNotShowStaysInTheSpace() throws {
+  @Test func `an image that a library would hide stays in the space`() throws {
     let space = try SmallSpace()
     for id in [".a", "b/.c", "~/d"] as [ImageID] {
       try space.write(id, version: 1)
@@ -18,7 +18,7 @@ import ZigguratTestSupport
     #expect(try space.open().ids().count == 3)
   }
 
-  @Test func nothingReadableIsOnTheDisk() throws {
+  @Test func `nothing readable is on the disk`() throws {
     let space = try SmallSpace()
     try space.write("family/grandmother's letters", version: 1)
     let metadata = [
@@ -36,7 +36,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func sameBytesSealedTwiceShareNothing() throws {
+  @Test func `the same bytes sealed twice have nothing in common`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     try space.write("two", version: 1)
@@ -47,7 +47,7 @@ import ZigguratTestSupport
     #expect(same < one.count / 32, "\(same) of \(one.count) bytes; by chance every 256th")
   }
 
-  @Test func abandonedArchiveLeavesNothing() throws {
+  @Test func `an abandoned archive leaves nothing`() throws {
     let space = try SmallSpace()
     let before = space.folder.names().sorted()
     do {
@@ -59,7 +59,7 @@ import ZigguratTestSupport
     #expect(try space.open().ids() == [])
   }
 
-  @Test func leftoversOfThisSpaceAreClearedAndOthersAreNot() throws {
+  @Test func `leftovers of this space are removed, and those of others are not`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     // Killed after an archive had its name and before the index named it; and another space's archive.
@@ -83,7 +83,7 @@ import ZigguratTestSupport
     #expect(Reading(space, "\u{e9}", version: 3).right == Reading.pieces)
   }
 
-  @Test func removedImageIsGone() throws {
+  @Test func `a removed image is gone`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     try space.write("two", version: 2)
@@ -95,7 +95,7 @@ import ZigguratTestSupport
     #expect(Reading(space, "two", version: 2).right == Reading.pieces)
   }
 
-  @Test func anOriginIsOfOneVersionAndNotOfWhatCameBack() throws {
+  @Test func `an origin belongs to one version, and not to a restored one`() throws {
     let space = try SmallSpace()
     let (photos, scans) = (
       SourceRoot(path: "/photos", isBook: false), SourceRoot(path: "/photos", isBook: true)
@@ -117,7 +117,7 @@ import ZigguratTestSupport
     #expect(Reading(space, "one", version: 1).right == Reading.pieces)
   }
 
-  @Test func writersAtTheSameTimeLoseNothing() throws {
+  @Test func `simultaneous writers lose nothing`() throws {
     let space = try SmallSpace()
     let defects = ThreadCount()
     DispatchQueue.concurrentPerform(iterations: 24) { number in
@@ -132,7 +132,7 @@ import ZigguratTestSupport
     #expect(try space.names().count == 12)
   }
 
-  @Test func openSpaceSeesWhatOthersWrite() throws {
+  @Test func `an open space sees the changes of others`() throws {
     let space = try SmallSpace()
     let open = try space.open()
     #expect(try open.ids() == [])
@@ -145,7 +145,7 @@ import ZigguratTestSupport
     #expect(try open.archive(ofID: "one")?.copy(0) == SmallSpace.tile(0, version: 2))
   }
 
-  @Test func keysAreLockedAndKeptOutOfDumps() throws {
+  @Test func `keys are locked in memory and excluded from core dumps`() throws {
     let key = LockedBytes.random(32)
     let address = UInt(bitPattern: key.bytes.baseAddress)
     // The mapping's flags: lo is locked, dd is not dumped (proc(5), VmFlags).
@@ -179,7 +179,7 @@ import ZigguratTestSupport
     var value: Int { lock.withLock { count } }
   }
 
-  @Test func lockedWhileAPictureIsWrittenNothingIsSealedUnderWipedKeys() throws {
+  @Test func `if a space is locked during a write, nothing is sealed with wiped keys`() throws {
     let small = try SmallSpace()
     try small.write("before", version: 1)
     let files = Set(small.folder.names())

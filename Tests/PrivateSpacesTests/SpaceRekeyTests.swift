@@ -78,7 +78,7 @@ import ZigguratTestSupport
     return (library, SpaceFolder(library: library.path))
   }
 
-  @Test func everythingIsUnderANewKey() throws {
+  @Test func `all data are encrypted with the new key`() throws {
     do {
       let rekey = try rekey(small.folder)
       let extent = try rekey.extent()
@@ -97,7 +97,7 @@ import ZigguratTestSupport
     #expect(try open(small.folder).ids() == Self.ids + ["deleted"])
   }
 
-  @Test func killedAtAnyMomentItIsTheOldOneOrTheNewAndTheNextCallFinishes() throws {
+  @Test func `a rekeying killed at any time leaves a valid space, and the next call completes it`() throws {
     var moments: [(what: String, library: TemporaryFolder, folder: SpaceFolder)] = []
     var calls = 0
     let rekey = try rekey(small.folder)
@@ -136,7 +136,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func whatWasSealedBeforeAStopIsNotSealedAgain() throws {
+  @Test func `data sealed before a stop are not sealed again`() throws {
     var asked = 0
     do {
       // In the midst of the third picture.
@@ -157,7 +157,7 @@ import ZigguratTestSupport
     try expectChanged(small.folder, "gone on")
   }
 
-  @Test func whatIsChangedMeanwhileIsSealedToo() throws {
+  @Test func `changes during a rekeying are sealed, too`() throws {
     let rekey = try rekey(small.folder)
     let other = try small.open()
     var isChanged = false
@@ -181,7 +181,7 @@ import ZigguratTestSupport
       refusal { try small.write("d", version: 1, in: other) } != nil, "the old key writes nothing any more")
   }
 
-  @Test func whoeverWaitedForTheLockWithTheOldKeyIsRefused() throws {
+  @Test func `a process that waited for the lock with the old key is rejected`() throws {
     let other = try small.open()
     let requests = PrivateSpaces(library: small.library.path).watchLocking()
     let rekey = try rekey(small.folder)
@@ -198,7 +198,7 @@ import ZigguratTestSupport
     try expectChanged(small.folder, "cleared")
   }
 
-  @Test func pictureThatCannotBeReadKeepsTheOldKeyAndIsNamed() throws {
+  @Test func `an unreadable picture keeps the old key and is named`() throws {
     let file = try small.file(of: "b")
     let whole = try small.bytes(file)
     var damaged = whole
@@ -215,13 +215,13 @@ import ZigguratTestSupport
     try expectChanged(small.folder, "mended")
   }
 
-  @Test func onlyOneAtATime() throws {
+  @Test func `only one rekeying runs at a time`() throws {
     let first = try rekey(small.folder)
     #expect(refusal { _ = try rekey(small.folder) }?.contains("another change of a key is under way") == true)
     withExtendedLifetime(first) {}
   }
 
-  @Test func passwordThatIsChangedBeforeItBeginsLeavesNothingBehind() throws {
+  @Test func `a password changed before the rekeying leaves nothing behind`() throws {
     let rekey = try rekey(small.folder)
     var keyring = try Keyring(bytes: #require(try small.folder.read(SpaceFolder.keyringName)))
     let slots = try #require(keyring.spaceKey(small.passwordKey)).slots
@@ -235,7 +235,7 @@ import ZigguratTestSupport
     #expect(try small.open().index().nextKey == nil)
   }
 
-  @Test func nextKeyIsOpenedByThePasswordsKeyAlone() throws {
+  @Test func `the next key is opened only by the password's key`() throws {
     let next = NextKey.random()
     let text = next.sealed(under: small.passwordKey)
     #expect(NextKey(sealed: text, under: small.passwordKey).map { $0.key == next.key } == true)

@@ -16,7 +16,7 @@ import ZigguratTestSupport
 
   private static let day = 946_684_800..<946_771_200
 
-  @Test func filesAreOfOneClassAndOfADayThatSaysNothing() throws {
+  @Test func `files have one size class and a neutral date`() throws {
     let space = try SmallSpace()
     try IndexFiles(folder: space.folder, keys: space.keys).cover()
     try space.write("one", version: 1)
@@ -35,7 +35,7 @@ import ZigguratTestSupport
     #expect(Set(names.map { Self.status(space, $0).st_mtim.tv_nsec }).count > names.count - 2)
   }
 
-  @Test func libraryIsCoveredOnce() throws {
+  @Test func `a library gets its cover files once`() throws {
     let space = try SmallSpace()
     let files = IndexFiles(folder: space.folder, keys: space.keys)
     let before = try space.names().count
@@ -49,7 +49,7 @@ import ZigguratTestSupport
     #expect(try space.names() == names)
   }
 
-  @Test func everyWritingGivesTheIndexAndAsManyDecoysOtherNames() throws {
+  @Test func `every write renames the index and as many decoys`() throws {
     let space = try SmallSpace()
     var seen: Set<String> = []
     let count = try space.newest.index.decoys!.count
@@ -66,7 +66,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func decoysOfALargeIndexAreOfOtherSizes() throws {
+  @Test func `decoys of a large index have other sizes`() throws {
     let space = try SmallSpace()
     var sizes: Set<Int> = []
     try space.open().change { index in
@@ -84,7 +84,7 @@ import ZigguratTestSupport
   }
 
   /// Two files are left where a writer is killed before it removes the older one.
-  @Test func newestOfTwoIndexesCountsAndTheOtherGoes() throws {
+  @Test func `the newest of two indexes counts, and the other is removed`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     let older = try space.newest.name

@@ -37,13 +37,13 @@ struct BadSourceTests {
     ("minus.ppm", Array("P6 -4 5 255\n".utf8)), ("page.html", Array("<html><body>no</body></html>".utf8)),
   ]
 
-  @Test("files that are no images", arguments: strangers)
+  @Test("files that are no images are rejected", arguments: strangers)
   func noImages(name: String, content: [UInt8]) throws {
     let folder = try TemporaryFolder()
     #expect(try Self.refusal(folder.write(name, content)) != nil)
   }
 
-  @Test("an image that is cut short", arguments: ["jpg", "png", "tif", "webp"])
+  @Test("a truncated image is rejected", arguments: ["jpg", "png", "tif", "webp"])
   func truncated(ending: String) throws {
     let folder = try TemporaryFolder()
     try Picture(width: 300, height: 300, bands: 3).writePNG(folder("whole.png"))
@@ -56,7 +56,7 @@ struct BadSourceTests {
     #expect(try Self.refusal(folder("source.\(ending)")) == nil)
   }
 
-  @Test("a small PNG cut at any byte, or with any byte changed, is refused", arguments: [1, 4])
+  @Test("a small PNG cut or changed at any byte is rejected", arguments: [1, 4])
   func damagedPNG(bands: Int) throws {
     let folder = try TemporaryFolder()
     let whole = try Picture(width: 5, height: 3, bands: bands).image.pngBytes()
@@ -71,7 +71,7 @@ struct BadSourceTests {
     }
   }
 
-  @Test("damaged bytes of a JPEG end in a picture or in one line, never worse")
+  @Test("a JPEG with damaged bytes gives a picture or one line of error")
   func damagedJPEG() throws {
     let folder = try TemporaryFolder()
     try Picture(width: 70, height: 50, bands: 3).writePNG(folder("whole.png"))
@@ -87,7 +87,7 @@ struct BadSourceTests {
     }
   }
 
-  @Test("devices, pipes and folders are refused at once")
+  @Test("devices, pipes and folders are rejected at once")
   func devices() throws {
     let folder = try TemporaryFolder()
     #expect(mkfifo(folder("pipe.png"), 0o644) == 0)
@@ -100,7 +100,7 @@ struct BadSourceTests {
       try Self.refusal(folder("loop.png")) == "\(folder("loop.png")): Too many levels of symbolic links")
   }
 
-  @Test("a file that may not be read", .enabled(if: getuid() != 0, "root may read every file"))
+  @Test("a file without read permission is rejected", .enabled(if: getuid() != 0, "root may read every file"))
   func unreadable() throws {
     let folder = try TemporaryFolder()
     let source = try folder.write("secret.png", [1, 2, 3])

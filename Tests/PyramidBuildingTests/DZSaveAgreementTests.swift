@@ -52,23 +52,23 @@ struct DZSaveAgreementTests {
     try Self.compare(Picture(width: width, height: height, bands: 3))
   }
 
-  @Test("gray tiles too", arguments: fewSizes)
+  @Test("gray tiles have the names, sizes and pixels of dzsave", arguments: fewSizes)
   func gray(width: Int, height: Int) throws {
     try Self.compare(Picture(width: width, height: height, bands: 1))
   }
 
-  @Test("tiles with alpha too, weighted by opacity as they shrink", arguments: fewSizes, [2, 4])
+  @Test("tiles with alpha have the pixels of dzsave, weighted by opacity", arguments: fewSizes, [2, 4])
   func alpha(size: (width: Int, height: Int), bands: Int) throws {
     try Self.compare(Picture(width: size.width, height: size.height, bands: bands))
   }
 
-  @Test("other tile sizes too", arguments: [64, 126, 254, 256, 1000])
+  @Test("tiles of other sizes have the pixels of dzsave", arguments: [64, 126, 254, 256, 1000])
   func tileSizes(tileSize: Int) throws {
     try Self.compare(Picture(width: 777, height: 555, bands: 3), tileSize: tileSize)
   }
 
   @Test(
-    "exact JPEG tiles are dzsave's bytes but for an 18-byte JFIF header",
+    "exact JPEG tiles have dzsave's bytes except an 18-byte JFIF header",
     arguments: [(1, 1), (17, 5), (513, 511), (1025, 700), (1009, 2003)], [1, 3])
   func jpeg(size: (width: Int, height: Int), bands: Int) throws {
     let folder = try TemporaryFolder()
@@ -88,7 +88,8 @@ struct DZSaveAgreementTests {
   }
 
   @Test(
-    "a JPEG read natively gives dzsave's tiles", arguments: ["", "[Q=60,subsample-mode=off]", "[interlace]"])
+    "a JPEG decoded natively gives the tiles of dzsave",
+    arguments: ["", "[Q=60,subsample-mode=off]", "[interlace]"])
   func jpegSource(saving: String) throws {
     let folder = try TemporaryFolder()
     try Picture(width: 1201, height: 901, bands: 3).writePNG(folder("source.png"))

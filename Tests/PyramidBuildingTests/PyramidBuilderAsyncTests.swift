@@ -76,7 +76,7 @@ import ZigguratTestSupport
     #expect { try end.get() } throws: { ($0 as? BuildError)?.kind == .cancelled }
   }
 
-  @Test func `wrong options, names and numbers of threads are refused`() async throws {
+  @Test func `invalid options, names and numbers of threads are rejected`() async throws {
     try Picture(width: 10, height: 10, bands: 3).writePNG(folder("source.png"))
     func kind(_ name: String = "a", threads: Int = 1, _ change: (inout BuildOptions) -> Void = { _ in }) async
       -> BuildError.Kind?
@@ -122,7 +122,7 @@ import ZigguratTestSupport
       } == nil)
   }
 
-  @Test func `each kind of error has its name`() async throws {
+  @Test func `each kind of error has its own case`() async throws {
     let source = folder("source.png")
     try Picture(width: 10, height: 10, bands: 3).writePNG(source)
     func kind(_ source: String, _ destination: String) async -> BuildError.Kind? {

@@ -49,7 +49,7 @@ struct PyramidBuilderTests {
     return folder("source.png")
   }
 
-  @Test("an archive passes unzip -t, names its one folder and describes itself")
+  @Test("an archive passes unzip -t, has one root folder and its metadata")
   func archive() throws {
     let folder = try TemporaryFolder()
     let source = try Self.png(folder, 700, 300)
@@ -100,7 +100,7 @@ struct PyramidBuilderTests {
     }
   }
 
-  @Test("a baseline JPEG whose components come one after the other keeps its samples")
+  @Test("a baseline JPEG with separate component scans keeps its samples")
   func severalScans() throws {
     let folder = try TemporaryFolder()
     let whole = try Self.jpeg(folder, 300, 200, saving: "[Q=75]")
@@ -144,7 +144,7 @@ struct PyramidBuilderTests {
     }
   }
 
-  @Test("a build that is cancelled at any moment leaves nothing", arguments: [0, 1, 2, 3, 5, 8, 12])
+  @Test("a build that is cancelled at any time leaves nothing", arguments: [0, 1, 2, 3, 5, 8, 12])
   func cancelled(after questions: Int) throws {
     let folder = try TemporaryFolder()
     let source = try Self.png(folder, 600, 2500)
@@ -156,7 +156,7 @@ struct PyramidBuilderTests {
     #expect(folder.files() == ["source.png"])
   }
 
-  @Test("a source that vanishes or a folder that does is told of in one line")
+  @Test("a vanished source or folder is reported in one line")
   func missing() throws {
     let folder = try TemporaryFolder()
     let builder = PyramidBuilder(threads: 1)

@@ -103,7 +103,7 @@ struct SourceFormatTests {
     return file
   }
 
-  @Test("the tiles hold the picture, and what was done to it is told", arguments: kinds)
+  @Test("tiles have the picture, and its conversions are reported", arguments: kinds)
   func tilesHoldThePicture(_ kind: Kind) throws {
     let folder = try TemporaryFolder()
     try Picture(width: 150, height: 90, bands: 3).writePNG(folder("base.png"))
@@ -123,7 +123,7 @@ struct SourceFormatTests {
     #expect(built.difference(wanted) == 0, "\(built.bands) bands, \(wanted.bands) wanted")
   }
 
-  @Test("values of any range are spread over 0…255, and the range is told")
+  @Test("values of any range are spread over 0…255, and the range is reported")
   func spread() throws {
     let folder = try TemporaryFolder()
     let base = Picture(width: 150, height: 90, bands: 1)
@@ -146,7 +146,7 @@ struct SourceFormatTests {
     #expect(try #require(built.difference(wanted)) <= 1)
   }
 
-  @Test("a drawing is drawn: SVG")
+  @Test("an SVG drawing is rendered")
   func svg() throws {
     let folder = try TemporaryFolder()
     let source = try folder.write(
@@ -174,7 +174,7 @@ struct SourceFormatTests {
     #expect(pixel.first! < 8 && pixel.last! > 247)
   }
 
-  @Test("an animation is its first frame, and says so", arguments: ["gif", "webp"])
+  @Test("an animation is built from its first frame, which is reported", arguments: ["gif", "webp"])
   func animation(ending: String) throws {
     let folder = try TemporaryFolder()
     let source = folder("moving.\(ending)")

@@ -29,7 +29,7 @@ import ZigguratTestSupport
       "memfd_create", "io_uring_setup",
       "raise its limits",
     ])
-  func whatDecodingNeverNeedsIsRefused(_ attempt: String) throws {
+  func `operations that decoding never needs are denied`(_ attempt: String) throws {
     let found = try #require(Self.found[attempt])
     #expect(found.hasPrefix("done, "), "it works outside the sandbox")
     #expect(
@@ -49,11 +49,11 @@ import ZigguratTestSupport
       ("after a hundred", "the decoder ended with code 3"),
       ("unknown kind", "no process could be had for it: Invalid argument"),
     ])
-  func endsAreToldAsTheyAre(_ what: String, _ end: String) {
+  func `the end of a process is reported with its reason`(_ what: String, _ end: String) {
     #expect(Self.found[what] == end)
   }
 
-  @Test func onlyWhatTheSystemLackedIsWorthARetry() {
+  @Test func `only a lack of system resources is temporary`() {
     #expect(TerminationReason.unavailable(11).isTemporary)
     #expect(!TerminationReason.signal(6).isTemporary)
   }

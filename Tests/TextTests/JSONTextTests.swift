@@ -5,7 +5,7 @@ import ZigguratTestSupport
 @testable import ZigguratText
 
 struct JSONTextTests {
-  @Test("numbers are read as they were written, again and again")
+  @Test("numbers are written and read without change")
   func numbers() throws {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
@@ -23,7 +23,7 @@ struct JSONTextTests {
     #expect(parsed == numbers, "seed \(seed)")
   }
 
-  @Test("a string in parts is the one in a piece")
+  @Test("a string read in parts equals the whole")
   func parts() throws {
     for name in ["", "plain", "a\"b\\c", "line\nbreak\u{1}", "Zürich 東京 🏛"] {
       var text = JSONText(capacity: 1)

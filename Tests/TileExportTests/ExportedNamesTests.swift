@@ -133,7 +133,7 @@ struct ExportedNamesTests {
 
   // MARK: Zoomify
 
-  @Test("Zoomify names are those that OpenSeadragon and OpenLayers request", arguments: [256, 512])
+  @Test("Zoomify names are the names that OpenSeadragon and OpenLayers request", arguments: [256, 512])
   func zoomify(tileSize: Int) throws {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)

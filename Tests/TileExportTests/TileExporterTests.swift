@@ -74,7 +74,7 @@ import ZigguratTileExport
   }
 
   @Test(arguments: [(254, 1), (256, 0), (100, 30), (512, 7)])
-  func deepZoomOfAnyOverlapIsDzsaves(tileSize: Int, overlap: Int) throws {
+  func `Deep Zoom of any overlap has the tiles of dzsave`(tileSize: Int, overlap: Int) throws {
     let source = try source(813, 601)
     var options = ExportOptions(layout: .deepZoom)
     (options.tileSize, options.overlap) = (tileSize, overlap)
@@ -89,7 +89,7 @@ import ZigguratTileExport
     #expect(descriptor.pyramid.overlap == overlap && descriptor.pyramid.tileSize == tileSize)
   }
 
-  @Test func theArchivesOwnGridIsCopiedByteForByte() throws {
+  @Test func `the archive's own grid is copied byte for byte`() throws {
     let archive = try archive(source(813, 601), tileSize: 256, format: .jpeg)
     let report = try TileExporter(archive, options: ExportOptions(layout: .deepZoom)).export(
       to: folder("out"))
@@ -103,7 +103,7 @@ import ZigguratTileExport
 
   /// Sizes of which every level is a whole number of pixels: dzsave rounds levels up.
   @Test(arguments: [(812, 600), (512, 512), (200, 256), (1024, 1280)])
-  func zoomifyIsDzsaves(width: Int, height: Int) throws {
+  func `Zoomify has the tiles of dzsave`(width: Int, height: Int) throws {
     let source = try source(width, height)
     _ = try TileExporter(
       archive(source, tileSize: 256, format: .jpeg), options: ExportOptions(layout: .zoomify)
@@ -122,7 +122,9 @@ import ZigguratTileExport
   }
 
   @Test(arguments: [(813, 601, 256), (512, 300, 256), (90, 70, 256), (1025, 512, 128)])
-  func xyzIsDzsavesGoogleLayoutWithXBeforeY(width: Int, height: Int, tileSize: Int) throws {
+  func `XYZ has the tiles of dzsave's Google layout, with x before y`(width: Int, height: Int, tileSize: Int)
+    throws
+  {
     let source = try source(width, height)
     _ = try TileExporter(archive(source, tileSize: tileSize), options: ExportOptions(layout: .xyz))
       .export(to: folder("out"))
@@ -134,7 +136,8 @@ import ZigguratTileExport
   }
 
   @Test(arguments: [(813, 601), (256, 256), (100, 40), (1025, 300)])
-  func iiif3HasDzsavesTilesAndWhatViewersAskForBesides(width: Int, height: Int) throws {
+  func `IIIF has the tiles of dzsave and the other files that viewers request`(width: Int, height: Int) throws
+  {
     let source = try source(width, height)
     var options = ExportOptions(layout: .iiif3)
     options.baseURL = "https://example.org/scan"
@@ -154,7 +157,8 @@ import ZigguratTileExport
     }
   }
 
-  @Test("a corner that is one pixel at two scale factors is written once", arguments: [1025, 2050, 3073])
+  @Test(
+    "a corner tile that is one pixel at two scale factors is written once", arguments: [1025, 2050, 3073])
   func cornerOfOnePixel(side: Int) throws {
     try Tool.check(["vips", "black", folder("source.png"), "\(side)", "\(side)"])
     let archive = try archive(folder("source.png"), tileSize: 512)
@@ -167,7 +171,7 @@ import ZigguratTileExport
     #expect(folder.files(below: "out-512").contains("1024,1024,1,1/1,1/0/default.png") == (side == 1025))
   }
 
-  @Test("levels of Zoomify are rounded down, and a tile has the last pixel of the stored level")
+  @Test("levels of Zoomify are rounded down, and edge tiles have the last stored pixel")
   func zoomifyLevels() throws {
     let archive = try archive(source(513, 256), tileSize: 256, format: .jpeg)
     _ = try TileExporter(archive, options: ExportOptions(layout: .zoomify)).export(to: folder("out"))
@@ -186,7 +190,7 @@ import ZigguratTileExport
     #expect(document.contains("NUMTILES=\"4\""))
   }
 
-  @Test func whatIsThereIsKeptUnlessItIsToBeReplaced() throws {
+  @Test func `existing files are kept unless the option to replace is set`() throws {
     let archive = try archive(source(300, 200), tileSize: 256)
     try folder.write("out/mine.txt", Array("mine".utf8))
     var options = ExportOptions(layout: .xyz)
@@ -210,7 +214,7 @@ import ZigguratTileExport
     #expect(folder.files().allSatisfy { !$0.contains(".ziggurat-") })
   }
 
-  @Test func whatIsInterruptedLeavesNothing() throws {
+  @Test func `an interrupted export leaves nothing`() throws {
     let archive = try archive(source(813, 601), tileSize: 64)
     let exporter = try TileExporter(
       archive, options: ExportOptions(layout: .zoomify), isCancelled: { true })
@@ -218,7 +222,7 @@ import ZigguratTileExport
     #expect(folder.files().sorted() == ["a.szi", "source.png"])
   }
 
-  @Test func alphaIsLaidOverTheBackgroundWhereTheFormatHasNone() throws {
+  @Test func `alpha is blended with the background if the format has no alpha`() throws {
     try Tool.check(["vips", "black", folder("alpha.png"), "40", "30", "--bands", "4"])
     var options = ExportOptions(layout: .zoomify)
     options.background = [10, 200, 30]

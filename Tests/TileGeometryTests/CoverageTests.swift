@@ -68,7 +68,7 @@ struct CoverageTests {
   private static let scenesPerBlock = 1000
 
   @Test(
-    "20,000 random windows: none of the tiles that meet them is missing, none is spare",
+    "20,000 random windows have exactly the tiles that they intersect",
     arguments: 0..<blocks)
   func againstBruteForce(block: Int) {
     let seed = SplitMix.runSeed &+ UInt64(block)

@@ -20,7 +20,7 @@ struct ExtremeValueTests {
       && Viewport.offsets.contains(viewport.y) && (0..<360).contains(viewport.rotation.degrees)
   }
 
-  @Test("every function of a viewport is total", arguments: 0..<10)
+  @Test("every function of a viewport accepts every value", arguments: 0..<10)
   func viewports(block: Int) {
     var random = SplitMix(SplitMix.runSeed &+ UInt64(block))
     func number() -> Double { random.pick(Self.numbers) }
@@ -78,7 +78,7 @@ struct ExtremeValueTests {
     }
   }
 
-  @Test("every function of a pyramid and of a coverage is total, and keeps to its limit", arguments: 0..<5)
+  @Test("every function of a pyramid and a coverage accepts every value, within its limit", arguments: 0..<5)
   func coverages(block: Int) {
     var random = SplitMix(SplitMix.runSeed &+ UInt64(block))
     func number() -> Double { random.pick(Self.numbers) }
@@ -131,7 +131,7 @@ struct ExtremeValueTests {
     }
   }
 
-  @Test("of more tiles than the limit those about the viewport's centre are returned, and of rings none")
+  @Test("above the limit, the tiles nearest the viewport's centre are returned, without rings")
   func limit() throws {
     let pyramid = try #require(Pyramid(imageSize: PixelSize(width: 5000, height: 4000)!, tileSize: 10))
     let viewport = Viewport(width: 1000, height: 1000, scale: 1, x: 2003, y: 1007)

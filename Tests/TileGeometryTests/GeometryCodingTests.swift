@@ -47,7 +47,7 @@ struct GeometryCodingTests {
         + #""target":{"height":8,"width":8,"x":0,"y":0}}]"#)
   }
 
-  @Test("what may be absent is its default")
+  @Test("absent members have their defaults")
   func defaults() throws {
     #expect(try Self.decode(Insets.self, "{}") == .zero)
     #expect(try Self.decode(Rotation.self, "{}") == .none)

@@ -40,7 +40,7 @@ struct PyramidTests {
     (70, 1), (71, 70), (512, 0),
   ]
 
-  @Test("every tile of every size from 1×1 to 70×70 is what the definition says", arguments: grids)
+  @Test("every tile of every size from 1×1 to 70×70 matches the definition", arguments: grids)
   func everyTile(tileSize: Int, overlap: Int) throws {
     let spans = (0...70).map {
       Oracle(width: 1, height: 1, tileSize: tileSize, overlap: overlap).spans($0)
@@ -94,7 +94,7 @@ struct PyramidTests {
     #expect(seen.count == pyramid.tileCount)
   }
 
-  @Test("without overlap the tiles of a level hold each of its pixels once")
+  @Test("without overlap, the tiles of a level have each pixel once")
   func partition() throws {
     for (width, height, tileSize) in [(70, 33, 8), (129, 64, 64), (5, 300, 7), (64, 64, 64)] {
       let pyramid = try #require(
@@ -116,7 +116,7 @@ struct PyramidTests {
     }
   }
 
-  @Test("a last tile that holds nothing but overlap exists")
+  @Test("a last tile that has only overlap exists")
   func overlapOnly() throws {
     let pyramid = try #require(
       Pyramid(imageSize: PixelSize(width: 255, height: 254)!, tileSize: 254, overlap: 1))
@@ -146,7 +146,7 @@ struct PyramidTests {
     for index in [-1, .min, pyramid.tileCount, .max] { #expect(pyramid.address(at: index) == nil) }
   }
 
-  @Test("a pyramid that cannot be is nil")
+  @Test("an impossible pyramid is nil")
   func refused() {
     let size = PixelSize(width: 10, height: 10)!
     let huge = PixelSize(width: .max, height: .max)!
@@ -161,7 +161,7 @@ struct PyramidTests {
     }
   }
 
-  @Test("levels at, below and above each power of two up to 2^40", arguments: 1...40)
+  @Test("the number of levels is right around each power of two up to 2^40", arguments: 1...40)
   func powersOfTwo(exponent: Int) throws {
     let power = 1 << exponent
     for (side, levels) in [(power - 1, exponent + 1), (power, exponent + 1), (power + 1, exponent + 2)] {

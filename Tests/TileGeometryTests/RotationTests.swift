@@ -4,7 +4,7 @@ import ZigguratTestSupport
 
 struct RotationTests {
   @Test(
-    "quarter turns are exact",
+    "rotations by multiples of 90° are exact",
     arguments: [
       (0.0, 1.0, 0.0), (90, 0, 1), (180, -1, 0), (270, 0, -1), (360, 1, 0), (-90, 0, -1), (-180, -1, 0),
       (450, 0, 1), (36_000_090, 0, 1), (-0.0, 1, 0),
@@ -25,7 +25,7 @@ struct RotationTests {
   }
 
   @Test(
-    "degrees are kept within 0..<360",
+    "degrees are reduced to 0..<360",
     arguments: [
       (-1.0, 359.0), (360, 0), (720.5, 0.5), (-720, 0), (1e6, 280), (-1e-20, 0), (359.999, 359.999),
     ])

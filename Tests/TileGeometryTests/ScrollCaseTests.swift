@@ -53,7 +53,7 @@ struct ScrollCaseTests {
   }
 
   @Test(
-    "permitted offsets, settling, rubber band, zoom to a rectangle and resizing are as exact fractions have them"
+    "offsets, settling, rubber band, zoom to a rectangle and resizing match exact fractions"
   )
   func scrolls() throws {
     let cases = try ScrollCases.read().scrolls
@@ -103,7 +103,7 @@ struct ScrollCaseTests {
     }
   }
 
-  @Test("tiles to add, to keep and to drop are those that counting pixels finds")
+  @Test("tiles to add, keep and drop match a count of pixels")
   func changes() throws {
     let cases = try ScrollCases.read().changes
     #expect(cases.count >= 80)

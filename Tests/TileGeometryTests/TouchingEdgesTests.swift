@@ -4,7 +4,7 @@ import TileGeometry
 /// Windows whose edges lie exactly on tiles' edges: no rounding decides there, and touching is not meeting.
 struct TouchingEdgesTests {
   /// Every window of whole image pixels on a small image, by pixels shared.
-  @Test("windows on whole pixels hold the tiles they share a pixel with", arguments: [1.0, 2, 4, 0.5])
+  @Test("windows on whole pixels have the tiles that they share a pixel with", arguments: [1.0, 2, 4, 0.5])
   func wholePixels(scale: Double) throws {
     let image = PixelSize(width: 11, height: 7)!
     let pyramid = try #require(Pyramid(imageSize: image, tileSize: 3))
@@ -31,7 +31,7 @@ struct TouchingEdgesTests {
     }
   }
 
-  @Test("a window that touches the image from outside sees nothing", arguments: [0.0, 90, 180, 270, -90])
+  @Test("a window that touches the image from outside has no tiles", arguments: [0.0, 90, 180, 270, -90])
   func outside(degrees: Double) throws {
     let image = PixelSize(width: 1024, height: 1024)!
     let pyramid = try #require(Pyramid(imageSize: image, tileSize: 256))
@@ -45,7 +45,7 @@ struct TouchingEdgesTests {
     }
   }
 
-  @Test("a quarter turn swaps the window's sides about its middle")
+  @Test("a rotation by 90° swaps the window's sides about its centre")
   func quarterTurn() throws {
     let pyramid = try #require(Pyramid(imageSize: PixelSize(width: 2048, height: 2048)!, tileSize: 256))
     // Upright it would hold columns 1…6 of row 3; lying it holds rows 1…6 of column 3.
@@ -56,7 +56,7 @@ struct TouchingEdgesTests {
     #expect(tiles.map(\.address.row).sorted() == [1, 2, 3, 4, 5, 6])
   }
 
-  @Test("a window far outside, however small or large the numbers, sees nothing and comes back")
+  @Test("a window far outside has no tiles and can be moved back, for any numbers")
   func extremes() throws {
     let pyramid = try #require(Pyramid(imageSize: PixelSize(width: 1 << 31, height: 1 << 31)!, tileSize: 512))
     for scale in [1e-12, 1e-6, 1, 1e6] {
@@ -72,7 +72,7 @@ struct TouchingEdgesTests {
     }
   }
 
-  @Test("the smallest window on the smallest image")
+  @Test("the smallest window on the smallest image has one tile")
   func onePixel() throws {
     let pyramid = try #require(Pyramid(imageSize: PixelSize(width: 1, height: 1)!, tileSize: 512))
     let inside = Viewport(width: 1, height: 1, scale: 1e6, x: 999_999, y: 999_999)
@@ -81,7 +81,7 @@ struct TouchingEdgesTests {
     #expect(Coverage(pyramid: pyramid, viewport: outside).tiles().isEmpty)
   }
 
-  @Test("overlap widens what a tile holds, not which tiles are asked for")
+  @Test("overlap widens the tiles, and does not change which ones are requested")
   func overlap() throws {
     let image = PixelSize(width: 1000, height: 1000)!
     let plain = try #require(Pyramid(imageSize: image, tileSize: 254))

@@ -40,7 +40,7 @@ struct ViewportMotionTests {
     return 1e-12 * (content + scene.viewport.x.magnitude + scene.viewport.y.magnitude + 4000)
   }
 
-  @Test("what is settled is permitted, and settling again changes nothing")
+  @Test("a settled viewport is permitted, and settling again changes nothing")
   func settled() {
     for scene in Self.scenes(3000) {
       let (image, limits, insets) = (scene.image, scene.limits, scene.insets)
@@ -54,7 +54,7 @@ struct ViewportMotionTests {
     }
   }
 
-  @Test("the corners of the area within the insets lie on the image wherever it is large enough")
+  @Test("the corners of the inset area lie on the image if it is large enough")
   func corners() {
     for scene in Self.scenes(3000) {
       let rest = scene.viewport.clamped(to: scene.image, insets: scene.insets)
@@ -76,7 +76,7 @@ struct ViewportMotionTests {
     }
   }
 
-  @Test("a rubber band follows ever less, never as far as its room, and its inverse leads back")
+  @Test("a rubber band follows less and less, stays within its room, and is invertible")
   func rubberBand() {
     var last = 0.0
     var pull = 1.0
@@ -100,7 +100,7 @@ struct ViewportMotionTests {
     #expect(RubberBand.pull(forDisplacement: 9, room: 8).isFinite)
   }
 
-  @Test("past its limits the scale follows in octaves, as the C library's logarithm and power have it")
+  @Test("beyond its limits, the scale follows in octaves, as the C library computes them")
   func octaves() throws {
     var random = SplitMix(SplitMix.runSeed)
     let image = PixelSize(width: 1000, height: 1000)!
@@ -119,7 +119,7 @@ struct ViewportMotionTests {
     }
   }
 
-  @Test("a picture that is caught while it is pulled past its limits does not jump")
+  @Test("a picture caught beyond its limits does not jump")
   func caught() {
     for scene in Self.scenes(3000) {
       let (image, limits, insets, anchor) = (scene.image, scene.limits, scene.insets, scene.anchor)
@@ -139,7 +139,7 @@ struct ViewportMotionTests {
     }
   }
 
-  @Test("a rectangle that is zoomed to is seen, touches two edges of the area and lies in its middle")
+  @Test("a rectangle that is zoomed to is visible, centred, and touches two edges of the area")
   func zoomed() {
     var random = SplitMix(SplitMix.runSeed)
     for scene in Self.scenes(2000) {
@@ -171,7 +171,7 @@ struct ViewportMotionTests {
     }
   }
 
-  @Test("resizing there and back returns to where it was; nothing else is lost")
+  @Test("resizing and resizing back restores the viewport")
   func resized() {
     for scene in Self.scenes(2000) {
       let viewport = scene.viewport

@@ -42,7 +42,7 @@ struct ViewportTests {
     }
   }
 
-  @Test("content offset, scale and image space are what the words say")
+  @Test("content offset, scale and image space match their definitions")
   func definitions() {
     let viewport = Viewport(width: 1280, height: 800, scale: 0.25, x: 300, y: 200)
     #expect(viewport.imagePoint(ofViewport: Point(x: 0, y: 0)) == Point(x: 1200, y: 800))
@@ -56,7 +56,7 @@ struct ViewportTests {
     #expect(rotated.viewportPoint(ofImage: Point(x: 3760 - 40, y: 2400)) == Point(x: 650, y: 400))
   }
 
-  @Test("zooming leaves the image point under the anchor where it is, and back again is where it was")
+  @Test("zooming keeps the image point under the anchor, and zooming back restores the viewport")
   func zoomAbout() {
     var random = SplitMix(SplitMix.runSeed)
     for (_, viewport) in Self.scenes(2000) {
@@ -77,7 +77,7 @@ struct ViewportTests {
     }
   }
 
-  @Test("centring puts the image point in the middle, rotated or not")
+  @Test("centring puts the image point in the middle at any rotation")
   func centered() {
     for (image, viewport) in Self.scenes(500) {
       let point = Point(x: Double(image.width) / 3, y: Double(image.height) / 7)
@@ -91,7 +91,7 @@ struct ViewportTests {
   }
 
   @Test(
-    "clamping leaves no gap where it can and centres where it cannot, moves as little, and once is enough")
+    "clamping leaves no avoidable gap, centres small images, and is minimal and idempotent")
   func clamped() {
     for (image, viewport) in Self.scenes(3000) {
       let clamped = viewport.clamped(to: image)
@@ -130,7 +130,7 @@ struct ViewportTests {
     (.contain, 180, 0.25, 0, -10), (.none, 270, 1, 300, 140),
   ]
 
-  @Test("fits of 800×400 in 200×120", arguments: fitTable)
+  @Test("fits of 800×400 in 200×120 have the expected scale and position", arguments: fitTable)
   func fits(_ row: (fit: Fit, rotation: Double, scale: Double, x: Double, y: Double)) {
     let image = PixelSize(width: 800, height: 400)!
     let viewport = Viewport(
@@ -140,7 +140,7 @@ struct ViewportTests {
     #expect((viewport.y - row.y).magnitude <= 1e-12)
   }
 
-  @Test("contain shows all of the image and touches two edges; cover leaves no corner empty")
+  @Test("contain shows the whole image and touches two edges; cover leaves no corner empty")
   func fitLaws() {
     for (image, viewport) in Self.scenes(2000) {
       let (width, height, rotation) = (viewport.width, viewport.height, viewport.rotation)
@@ -170,7 +170,7 @@ struct ViewportTests {
     }
   }
 
-  @Test("limits hold a scale between them; the default goes from fit to 16 times that or full resolution")
+  @Test("limits clamp a scale; the default is from fit to 16 times that or full resolution")
   func limits() throws {
     let limits = try #require(ScaleLimits(minimum: 0.1, maximum: 4))
     for (scale, limited) in [(0.01, 0.1), (0.1, 0.1), (1, 1), (4, 4), (1e9, 4)] {

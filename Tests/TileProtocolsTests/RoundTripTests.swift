@@ -109,7 +109,7 @@ struct RoundTripTests {
     }
   }
 
-  @Test("for all tiles of all images of up to 40 pixels", arguments: [0, 1])
+  @Test("all tiles of all images of up to 40 pixels are found by their URLs", arguments: [0, 1])
   func small(overlap: Int) throws {
     for width in 1...40 {
       for height in 1...40 {
@@ -121,7 +121,7 @@ struct RoundTripTests {
     }
   }
 
-  @Test("for tiles of images of any size")
+  @Test("tiles of images of any size are found by their URLs")
   func large() throws {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)

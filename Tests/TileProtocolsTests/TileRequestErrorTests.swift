@@ -9,7 +9,7 @@ struct TileRequestErrorTests {
   private static let pyramid = Pyramid(imageSize: PixelSize(width: 3001, height: 1703)!, tileSize: 512)!
 
   @Test(
-    "paths of no tile protocol",
+    "other paths are no tile requests",
     arguments: [
       "", "/", "/dzi", "/dzix/a.dzi", "//dzi/a.dzi", "/DZI/a.dzi", "/xyz", "/zoomify", "/zoom/x", "/iiif",
       "/iiif/",
@@ -19,7 +19,7 @@ struct TileRequestErrorTests {
   func others(path: String) { #expect(ReadRequest(path) == nil) }
 
   @Test(
-    "paths below a protocol's root that name nothing of it",
+    "other paths below a protocol's root name nothing",
     arguments: [
       "/dzi/", "/dzi/photo", "/dzi/photo.DZI", "/dzi/photo.dzi/", "/dzi/photo.dzi/x", "/dzi/photo_files",
       "/dzi/photo_files/", "/dzi/photo_files/12", "/dzi/photo_files/12/0/0_0.jpg",
@@ -38,7 +38,7 @@ struct TileRequestErrorTests {
   }
 
   @Test(
-    "names that no tile has",
+    "invalid tile names are not found",
     arguments: [
       "-1/0_0.jpg", "12/-1_0.jpg", "12/0_-1.jpg", "99999999999999999999/0_0.jpg",
       "12/99999999999999999999_0.jpg",
@@ -62,7 +62,7 @@ struct TileRequestErrorTests {
   }
 
   @Test(
-    "tiles outside the pyramid",
+    "tiles outside the pyramid are not found",
     arguments: [
       "/dzi/x_files/13/0_0.jpg", "/dzi/x_files/12/6_0.jpg", "/dzi/x_files/12/0_4.jpg",
       "/dzi/x_files/0/1_0.jpg",
@@ -78,7 +78,7 @@ struct TileRequestErrorTests {
   }
 
   @Test(
-    "endings that no format has",
+    "unknown extensions are rejected",
     arguments: ["", "exe", "JPG", "jpg.jpg", "bmp", "jpg ", "jpgx", "pdf", "tiff"])
   func endings(ending: String) throws {
     for path in [
@@ -89,7 +89,7 @@ struct TileRequestErrorTests {
   }
 
   @Test(
-    "documents and images, whatever slashes their ids have",
+    "documents and images are found whatever slashes their ids have",
     arguments: [
       ("/dzi/a/b.dzi", "a/b", TileSubject.document(hasMetadata: false), "dzi"),
       ("/dzi/a%2Fb.dzi", "a%2Fb", .document(hasMetadata: false), "dzi"),

@@ -22,7 +22,7 @@ struct CancellationTests {
   }
 
   @Test(
-    "an encoder that has begun ends when nobody wants the picture",
+    "a running encoder ends when the picture is cancelled",
     arguments: PictureFormat.allCases)
   func encoders(_ format: PictureFormat) throws {
     let buffer = Self.noise()
@@ -46,7 +46,7 @@ struct CancellationTests {
     #expect(try encode(Cancellation()).count > 1000)
   }
 
-  @Test("a render that nobody wants decodes no more tiles")
+  @Test("a cancelled render decodes no more tiles")
   func tiles() throws {
     let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let picture = Picture(

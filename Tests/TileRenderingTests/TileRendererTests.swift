@@ -63,7 +63,7 @@ struct TileRendererTests {
     return try pixels(try bytes(ofFile: file))
   }
 
-  @Test("a region at its own size is the source's pixels, wherever it lies on the grid")
+  @Test("a region at full size has the source's pixels, at any position of the grid")
   func crop() throws {
     let folder = try TemporaryFolder()
     let archive = try Self.archive(folder)
@@ -80,7 +80,7 @@ struct TileRendererTests {
     }
   }
 
-  @Test("chroma of half resolution stays in its place at odd and even offsets")
+  @Test("chroma of half resolution keeps its position at odd and even offsets")
   func planarCrop() throws {
     let folder = try TemporaryFolder()
     let archive = try Self.archive(folder, format: .jpeg)
@@ -99,7 +99,7 @@ struct TileRendererTests {
     }
   }
 
-  @Test("scaled pictures have exactly the size asked for and libvips' pixels")
+  @Test("scaled pictures have exactly the requested size, and libvips' pixels")
   func scaled() throws {
     let folder = try TemporaryFolder()
     let archive = try Self.archive(folder)
@@ -120,7 +120,7 @@ struct TileRendererTests {
   }
 
   @Test(
-    "regions are mirrored before they are turned, and gray and bitonal have one band",
+    "regions are mirrored before rotation, and gray and bitonal have one band",
     arguments: PictureFormat.allCases)
   func turned(format: PictureFormat) throws {
     let folder = try TemporaryFolder()
@@ -146,7 +146,7 @@ struct TileRendererTests {
     }
   }
 
-  @Test("any angle: the box around the picture, its corners clear where the format can, else background")
+  @Test("a picture at any angle has clear corners, or background if the format has no alpha")
   func anyAngle() throws {
     let folder = try TemporaryFolder()
     let archive = try Self.archive(folder)
@@ -167,7 +167,7 @@ struct TileRendererTests {
     #expect(zip(filled.bytes.prefix(3), [10, 200, 30]).allSatisfy { abs(Int($0) - $1) < 4 })
   }
 
-  @Test("a viewport's picture is the region it shows; turned by quarters, it is that picture turned")
+  @Test("a viewport's picture is its region, also rotated by multiples of 90°")
   func viewport() throws {
     let folder = try TemporaryFolder()
     let archive = try Self.archive(folder)
@@ -199,7 +199,7 @@ struct TileRendererTests {
     #expect(corner.bytes[3] == 0 && corner.bytes[(40 * 50 + 40) * 4 + 3] == 255)
   }
 
-  @Test("a tile that is damaged is an error that names it, never a picture")
+  @Test("a damaged tile is an error that names it, never a picture")
   func damaged() throws {
     let folder = try TemporaryFolder()
     let archive = try Self.archive(folder, format: .jpeg)

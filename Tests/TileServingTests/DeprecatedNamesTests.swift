@@ -26,7 +26,7 @@ import ZigguratTileProtocols
     } catch { return error.errors }
   }
 
-  @Test func `a viewport is queried by present and former names alike`() throws {
+  @Test func `a viewport accepts present and deprecated parameter names`() throws {
     let present = try ViewportQuery(
       Self.window + [("buffer", "2"), ("include", "overview,description"), ("v", "1f")])
     #expect(present.buffer == 2 && present.include == [.overview, .description])
@@ -38,13 +38,13 @@ import ZigguratTileProtocols
   }
 
   @Test(arguments: ["", ",", "overview,", "overview,overview", "Overview", "all", "overview description"])
-  func `include has known items, each once`(_ value: String) {
+  func `include accepts known items, each once`(_ value: String) {
     let errors = errors([("include", value)])
     #expect(errors.map(\.place) == [.parameter("include")])
     #expect(errors.first?.detail.contains("overview, description") == true)
   }
 
-  @Test func `an error names the parameter as it was sent`() {
+  @Test func `an error names the parameter as sent`() {
     for (name, value) in [("margin", "65"), ("buffer", "65"), ("overview", "yes"), ("describe", "2")] {
       let errors = errors([(name, value)])
       #expect(errors.map(\.place) == [.parameter(name)])
@@ -61,7 +61,7 @@ import ZigguratTileProtocols
     #expect(listErrors([("margin", "1")]).map(\.place) == [.parameter("margin")])
   }
 
-  @Test func `a list is queried by present and former names alike`() throws {
+  @Test func `a list accepts present and deprecated parameter names`() throws {
     let book: ImageID = "codex"
     for name in ["in", "book"] {
       guard case .book(book) = try ListQuery([(name, "codex")]).selection.scope else {
@@ -75,13 +75,13 @@ import ZigguratTileProtocols
     #expect(try ListQuery([("fields", "book,isBook")]).fields == .some(["book", "isBook"]))
   }
 
-  @Test func `an access log shows values by present and former names`() {
+  @Test func `an access log shows values by present and deprecated names`() {
     let query = Array("buffer=1&margin=1&include=overview&overview=1&describe=1&v=1f&g=1f&book=a&in=a".utf8)
     let text = query.withUnsafeBytes { LoggedQuery($0, showsMetadata: true).text }
     #expect(text == "buffer=1&margin=1&include=overview&overview=1&describe=1&v=1f&g=1f&*&*")
   }
 
-  @Test func `descriptions of present names have no former name`() {
+  @Test func `descriptions have no deprecated name`() {
     for name in DeprecatedNames.parameters.keys { #expect(!ListQuery.parameters.contains(name)) }
     let unknown = errors([("nothing", "1")]).first?.detail ?? ""
     for name in ["margin", "overview", "describe"] {

@@ -27,7 +27,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "what a scan of any files calls an image is its id in URLs, the catalog, the library and its trash",
+    "an image has the same id in a scan, URLs, the catalog, the library and its trash",
     arguments: 0..<20)
   func everyWay(run: Int) throws {
     let seed = SplitMix.runSeed &+ UInt64(run)
@@ -81,7 +81,7 @@ import ZigguratTestSupport
   }
 
   /// A page ended between two ids that `String` finds equal, and the next one began behind both.
-  @Test func pagesMissNoImageThatDiffersByComposition() throws {
+  @Test func `pages of a list miss no image whose id differs by Unicode form`() throws {
     let folder = try TemporaryFolder()
     let ids: [ImageID] = ["cafe\u{301}", "caf\u{e9}"]
     for id in ids { try Self.touch(id.archive(in: folder.path)) }
@@ -92,7 +92,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "what is no id is found nowhere in a path",
+    "other texts are no ids in a path",
     arguments: ["..%2Fa", "a%2F%2Fb", "%2Fa", "a%2F", "a%2F.%2Fb"])
   func noIDs(text: String) throws {
     let path = try NormalizedPath(Array("/view/\(text)".utf8))

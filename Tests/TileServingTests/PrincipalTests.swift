@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 @testable import ZigguratTileServing
 
 @Suite struct PrincipalTests {
-  @Test func visitorMayWhatHeHasTheRightTo() throws {
+  @Test func `a principal may do what its rights allow`() throws {
     var session = Session()
     session.hasToken = true
     #expect(!Principal(session, isWritable: false).mayWrite)
@@ -29,7 +29,7 @@ import ZigguratHTTPMessages
     (["Origin": "null"], 403), (["Origin": "http://evil.net"], 403),
     (["Origin": "http://example.org:80", "Sec-Fetch-Site": "cross-site"], 403),
   ])
-  func `a cookie alone changes nothing`(_ headers: [String: String], _ status: Int?) {
+  func `a cookie alone permits no change`(_ headers: [String: String], _ status: Int?) {
     var session = Session()
     session.hasToken = true
     let request = SessionTableTests.request("x", headers.merging(["Host": "example.org:80"]) { a, _ in a })
@@ -56,7 +56,7 @@ import ZigguratHTTPMessages
     }
   }
 
-  @Test func whoMayNotIsToldSo() {
+  @Test func `a principal without the right gets an error`() {
     let request = SessionTableTests.request(nil)
     #expect(Principal.anyone.refusal(toChange: .library, request)?.status == 401)
     #expect(Principal.anyone.refusal(toChange: .space, request)?["WWW-Authenticate"] == "Bearer")

@@ -66,7 +66,7 @@ import ZigguratTestSupport
     return await handler.reply(reference).response()
   }
 
-  @Test func `one id is another image in each repository`() async throws {
+  @Test func `one id is a different image in each repository`() async throws {
     for (reference, width) in [("one", 10), ("~/one", 30)] as [(ImageReference, Int)] {
       let found = try Self.object(await description(reference, owner))
       #expect(found["id"] as? String == reference.text && found["width"] as? Int == width)

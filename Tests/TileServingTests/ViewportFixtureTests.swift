@@ -8,7 +8,7 @@ struct ViewportFixtureTests {
   private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Fixtures/viewport-cases.json").path
 
-  @Test("the fixture's answers are this geometry's, tile for tile and bit for bit")
+  @Test("the fixture's results equal those of this geometry, bit for bit")
   func fixtureAgrees() throws {
     if ProcessInfo.processInfo.environment["ZIGGURAT_WRITE_FIXTURES"] == "1" { try Self.write() }
     let cases = try Self.read()
@@ -18,7 +18,7 @@ struct ViewportFixtureTests {
     }
   }
 
-  @Test("the fixture asks about every parameter, every size and nothing visible")
+  @Test("the fixture covers every parameter, every size and empty viewports")
   func fixtureIsWide() throws {
     let cases = try Self.read()
     #expect(cases.count >= 280)

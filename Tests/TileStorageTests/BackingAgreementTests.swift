@@ -31,7 +31,7 @@ struct BackingAgreementTests {
     },
   ]
 
-  @Test("tiles are those of a mapped ZIP, and what is left out is", arguments: storages)
+  @Test("every backing has the tiles of a mapped ZIP, and the same omissions", arguments: storages)
   func tiles(_ storage: Storage) throws {
     let folder = try TemporaryFolder()
     let top = SmallArchive.pyramid(70, 40, tileSize: 16).tileCount

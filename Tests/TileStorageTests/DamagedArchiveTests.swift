@@ -68,7 +68,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [false, true])
-  func `cut short anywhere, it is refused`(isZIP64: Bool) throws {
+  func `an archive truncated anywhere is rejected`(isZIP64: Bool) throws {
     let folder = try TemporaryFolder()
     let whole = try archive(isZIP64 ? .zip64 : .ours, in: folder)
     let patient = try Patient(whole, in: folder)
@@ -79,7 +79,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `cut off at the front, no tile is another's`() throws {
+  @Test func `an archive cut at the front has no tile in a wrong position`() throws {
     let folder = try TemporaryFolder()
     let whole = try archive(.ours, in: folder)
     for count in 1..<whole.count {
@@ -89,7 +89,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [false, true])
-  func `any bit turned over is refused, found or harmless`(isZIP64: Bool) throws {
+  func `any flipped bit is rejected, found or harmless`(isZIP64: Bool) throws {
     let folder = try TemporaryFolder()
     let whole = try archive(isZIP64 ? .zip64 : .ours, in: folder)
     let patient = try Patient(whole, in: folder)
@@ -129,7 +129,7 @@ import ZigguratTestSupport
   @Test(arguments: [
     (field: 20, width: 4), (24, 4), (42, 4), (28, 2), (30, 2), (32, 2), (10, 2), (8, 2),
   ])
-  func `an entry that lies harms no other`(field: Int, width: Int) throws {
+  func `a false entry affects no other`(field: Int, width: Int) throws {
     let folder = try TemporaryFolder()
     let whole = try archive(.ours, in: folder)
     let entry = try #require(Self.centralEntry(of: "small/small_files/3/0_0.jpg", in: whole))
@@ -142,7 +142,7 @@ import ZigguratTestSupport
 
   /// - Parameter field: where in the end record, APPNOTE 4.3.16: count, size, offset.
   @Test(arguments: [(field: 10, width: 2), (12, 4), (16, 4)])
-  func `an end that lies is refused or harmless`(field: Int, width: Int) throws {
+  func `a false end record is rejected or harmless`(field: Int, width: Int) throws {
     let folder = try TemporaryFolder()
     let whole = try archive(.ours, in: folder)
     let end = whole.count - ZIPRecord.endSize
@@ -158,7 +158,9 @@ import ZigguratTestSupport
 
   /// A few hundred bytes must not make us allocate for 10^12 tiles.
   @Test(arguments: [("Width=\"5\" Height=\"3\"", "Width=\"1000000000\" Height=\"1000000000\"")])
-  func `a descriptor of more tiles than the archive has entries is refused`(old: String, new: String) throws {
+  func `a descriptor with more tiles than the archive has entries is rejected`(old: String, new: String)
+    throws
+  {
     let folder = try TemporaryFolder()
     let path = try SmallArchive.write(5, 3, tileSize: 2, in: folder)
     try Tool.check(
@@ -176,7 +178,7 @@ import ZigguratTestSupport
     #expect(error?.reason == "its descriptor names far more tiles than it holds")
   }
 
-  @Test func `what is no file of ours is refused in one line`() throws {
+  @Test func `other files are rejected in one line`() throws {
     let folder = try TemporaryFolder()
     try folder.write("empty.szi", [])
     try folder.write("text.szi", Array(repeating: UInt8(ascii: "x"), count: 100_000))
@@ -194,7 +196,8 @@ import ZigguratTestSupport
       let error = storageError { _ = try TileArchive(path: folder(name), within: nil) }
       #expect(error?.description == "cannot open \(folder(name)): \(reason)")
     }
-    #expect(storageError { _ = try TileArchive(path: "/dev/zero", within: nil) }?.reason == "not a regular file")
+    #expect(
+      storageError { _ = try TileArchive(path: "/dev/zero", within: nil) }?.reason == "not a regular file")
   }
 
   private static func centralEntry(of name: String, in file: [UInt8]) -> Int? {

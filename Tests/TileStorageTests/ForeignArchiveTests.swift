@@ -8,7 +8,7 @@ import ZigguratTestSupport
 /// Archives that other programs wrote.
 @Suite struct ForeignArchiveTests {
   @Test(arguments: [(1, 1, 256), (257, 300, 128), (1000, 1, 64), (511, 513, 256)])
-  func `an SZI by vips dzsave has its tiles`(width: Int, height: Int, tileSize: Int) throws {
+  func `an SZI by vips dzsave is read with its tiles`(width: Int, height: Int, tileSize: Int) throws {
     let folder = try TemporaryFolder()
     try Tool.check(["vips", "gaussnoise", folder("noise.png"), "\(width)", "\(height)", "--mean", "128"])
     let layout = ["--overlap", "0", "--tile-size", "\(tileSize)", "--suffix", ".png"]
@@ -96,7 +96,7 @@ import ZigguratTestSupport
         for name, data in entries: archive.writestr(name, data)
     """,
   ])
-  func `whatever way the ZIP was written, the tiles are the same`(script: String) throws {
+  func `the tiles are the same for every way to write the ZIP`(script: String) throws {
     let folder = try TemporaryFolder()
     let archive = try repacked(folder, script)
     #expect(archive.name == "small")
@@ -106,7 +106,7 @@ import ZigguratTestSupport
   }
 
   /// SZI forbids compression; such an entry could not be answered as it is.
-  @Test func `a deflated tile is none, a deflated descriptor no archive`() throws {
+  @Test func `a deflated tile is ignored, and a deflated descriptor is rejected`() throws {
     let folder = try TemporaryFolder()
     func script(_ deflated: String) -> String {
       """
@@ -141,7 +141,7 @@ import ZigguratTestSupport
 
   /// Old ZIP programs write names as the system had them, without saying in which encoding.
   @Test(arguments: [[0xe9], [0x82, 0x20, 0xff], [0xc3, 0x28], [0x80]] as [[UInt8]])
-  func `a root folder whose name is not UTF-8 has its tiles`(name: [UInt8]) throws {
+  func `a root folder with a name that is not UTF-8 is read`(name: [UInt8]) throws {
     let folder = try TemporaryFolder()
     let placeholder = String(repeating: "~", count: name.count)
     let pyramid = SmallArchive.pyramid(5, 3, tileSize: 2)
@@ -157,7 +157,7 @@ import ZigguratTestSupport
     for index in 0..<pyramid.tileCount { #expect(archive.copy(index) == SmallArchive.tile(index)) }
   }
 
-  @Test func `a plain ZIP without a Deep Zoom image is refused by what it lacks`() throws {
+  @Test func `a ZIP without a Deep Zoom image is rejected with the missing part`() throws {
     let folder = try TemporaryFolder()
     for name in ["a.txt", "a.dzi", "a/b.dzi", "a/b/b.dzi", ".dzi", "/.dzi"] {
       try Tool.check(

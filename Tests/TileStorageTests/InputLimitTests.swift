@@ -71,7 +71,7 @@ import ZigguratTestSupport
     #expect(try limits.decode([[[Int]]].self, from: "[[[1]]]".utf8) == [[[1]]])
   }
 
-  @Test func `a record is decoded once while the archive is open`() throws {
+  @Test func `a record is decoded once for an open archive`() throws {
     let folder = try TemporaryFolder()
     let path = try archive(
       folder, [(BuildRecord.entryName, Self.record.json), (ImageMetadata.entryName, [0x21])])
@@ -105,7 +105,7 @@ import ZigguratTestSupport
     #expect(small.boundedJSON == small.json)
   }
 
-  @Test func `a tile that is larger than its pixels can be refuses the archive`() throws {
+  @Test func `an archive with a tile larger than its pixels can be is rejected`() throws {
     let folder = try TemporaryFolder()
     for excess in [0, 1] {
       let pyramid = SmallArchive.pyramid(1, 1, tileSize: 1)
@@ -119,7 +119,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `an index costs at most four bytes for each of the directory's`() throws {
+  @Test func `an index takes at most four bytes for each byte of the directory`() throws {
     // 16 bytes a tile; this descriptor names as many tiles as 64 KB hold, or one row more.
     for (side, isOpened) in [(54, true), (60, false)] {
       let folder = try TemporaryFolder()

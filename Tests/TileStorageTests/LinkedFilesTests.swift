@@ -8,13 +8,15 @@ import ZigguratTestSupport
 
 /// Archives and tiles behind symbolic links.
 @Suite struct LinkedFilesTests {
-  @Test func `archives and tiles that a link leads to elsewhere are not read`() throws {
+  @Test func `archives and tiles behind links that leave the folder are not read`() throws {
     let folder = try TemporaryFolder()
     let files = FileManager.default
     let elsewhere = try TemporaryFolder()
     try SmallArchive.write(to: elsewhere("a.szi"), SmallArchive.pyramid(9, 9, tileSize: 4))
     try files.createSymbolicLink(atPath: folder("a.szi"), withDestinationPath: elsewhere("a.szi"))
-    let error = storageError { _ = try TileArchive(path: folder("a.szi"), within: RootDirectory(folder.path)) }
+    let error = storageError {
+      _ = try TileArchive(path: folder("a.szi"), within: RootDirectory(folder.path))
+    }
     #expect(error?.description == "cannot open \(folder("a.szi")): a link leads out of the folder")
     #expect(try TileArchive(path: folder("a.szi")).hasEveryTile)
 

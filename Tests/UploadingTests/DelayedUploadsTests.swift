@@ -31,7 +31,7 @@ import ZigguratTestSupport
     return upload.state.notBefore - now
   }
 
-  @Test func `what never passes has failed after a few attempts, each later than the one before`() throws {
+  @Test func `an upload fails after a few attempts, each later than the one before`() throws {
     var pauses: [Int] = []
     while let pause = try fail(isOurs: false), pauses.count < 100 { pauses.append(pause) }
     #expect(upload.state.stage == .failed && upload.state.reason == "it says so")
@@ -40,7 +40,7 @@ import ZigguratTestSupport
     #expect(pauses.reduce(0, +) > 1800 && pauses[0] <= 21)
   }
 
-  @Test func `what the server itself lacks is waited for as long as it lasts`() throws {
+  @Test func `an upload waits as long as the server lacks a resource`() throws {
     for _ in 0..<100 { #expect(try fail(isOurs: true) != nil) }
     #expect(upload.state.stage == .waiting)
   }

@@ -31,7 +31,7 @@ import ZigguratTestSupport
 
   private func names() -> [String] { folder.files(below: ".ziggurat-uploads").filter { $0 != ".ended" } }
 
-  @Test func `an upload whose record is of another version is left as it is`() throws {
+  @Test func `an upload with a record of another version is not changed`() throws {
     let (id, other) = (try left(), try left(3))
     try Data(#"{"version":2,"parts":[]}"#.utf8).write(to: URL(fileURLWithPath: record(id)))
     for _ in 0..<2 {
@@ -42,7 +42,7 @@ import ZigguratTestSupport
     #expect(names().contains("\(id)/a.jpg") && names().contains("\(id)/.record"))
   }
 
-  @Test func `an upload whose record cannot be read is left as it is`() throws {
+  @Test func `an upload with an unreadable record is not changed`() throws {
     let id = try left()
     let text = try bytes(ofFile: record(id))
     #expect(unlink(record(id)) == 0 && mkdir(record(id), 0o700) == 0)
@@ -53,7 +53,7 @@ import ZigguratTestSupport
     #expect(uploads.unread.isEmpty && uploads.all.map(\.state.stage) == [.waiting])
   }
 
-  @Test func `what was being created or removed is cleared away, and nothing else is`() throws {
+  @Test func `only incomplete and half-removed uploads are cleaned up`() throws {
     let (whole, withoutRecord, withoutBytes) = (try left(), try left(), try left())
     #expect(unlink(record(withoutRecord)) == 0)
     #expect(unlink(folder(".ziggurat-uploads/\(withoutBytes)/a.jpg")) == 0)
@@ -64,7 +64,7 @@ import ZigguratTestSupport
     #expect(names() == ["\(whole)/.record", "\(whole)/a.jpg", "notes/a.txt"].sorted())
   }
 
-  @Test func `an upload that was cancelled while it was tiled is cancelled after a kill`() throws {
+  @Test func `an upload cancelled during tiling is cancelled after a kill`() throws {
     let id = try left { uploads, upload in
       #expect(uploads.takeNext() === upload)
       try uploads.assign("a", for: upload)
@@ -79,7 +79,7 @@ import ZigguratTestSupport
     #expect(uploads.takeNext() === upload)
   }
 
-  @Test func `a record keeps what two threads change at once`() throws {
+  @Test func `a record keeps simultaneous changes of two threads`() throws {
     let id = try left { uploads, upload in
       for number in 0..<100 {
         upload.change { $0.stage = .waiting }
@@ -94,7 +94,7 @@ import ZigguratTestSupport
     #expect(try taken().upload(id)?.state.image == "image-99")
   }
 
-  @Test func `an upload ends once, whichever thread ends it`() throws {
+  @Test func `an upload ends exactly once`() throws {
     let uploads = try taken()
     let ends = Mutex<[String: Int]>([:])
     uploads.observe { upload in
@@ -116,7 +116,7 @@ import ZigguratTestSupport
     #expect(names().isEmpty)
   }
 
-  @Test func `an upload that has just become whole does not expire`() throws {
+  @Test func `an upload that has just been completed does not expire`() throws {
     let uploads = try taken()
     let upload = try uploads.reserve(name: "a.jpg", folder: "", length: 5)
     try uploads.create(upload)
@@ -128,7 +128,7 @@ import ZigguratTestSupport
     #expect(upload.state.stage == .waiting)
   }
 
-  @Test func `images are begun in the library and in each space apart`() throws {
+  @Test func `images under construction are counted per library and space`() throws {
     struct Vault: EncryptedUploadSink {
       let owner: String
       func open() {}

@@ -35,7 +35,7 @@ import ZigguratTestSupport
     #expect(uploads.all.map(\.id) == [young.id])
   }
 
-  @Test func `the thousand and first upload is refused`() throws {
+  @Test func `the 1,001st upload is rejected`() throws {
     for _ in 0..<1000 { _ = try uploads.reserve(name: "a.jpg", folder: "", length: 5) }
     let error = #expect(throws: UploadError.self) {
       try uploads.reserve(name: "a.jpg", folder: "", length: 5)

@@ -27,7 +27,7 @@ import ZigguratTestSupport
     get throws { try Data(contentsOf: URL(fileURLWithPath: folder(".ended"))).count }
   }
 
-  @Test func ofManyTheOldestAreForgottenAndTheFileStaysSmall() throws {
+  @Test func `the oldest records are removed, and the file stays small`() throws {
     let now = Uploads.now()
     let ended = UploadHistory(folder: folder.path, memory: 3600, most: 100)
     for number in 0..<1000 {
@@ -42,7 +42,7 @@ import ZigguratTestSupport
     #expect(again.upload(Self.upload(999).id)?.state.stage == .done)
   }
 
-  @Test func `long metadata and reasons are not kept`() throws {
+  @Test func `long metadata and reasons are not stored`() throws {
     let ended = UploadHistory(folder: folder.path, memory: 3600)
     let texts = [1024, 1025, 8000].map { "filename " + String(repeating: "A", count: $0 - 9) }
     for (number, text) in texts.enumerated() {
@@ -59,7 +59,7 @@ import ZigguratTestSupport
   }
 
   /// As Uppy sends it of a file whose name has 80 Chinese characters.
-  @Test func `a long name is kept, other long metadata is not`() throws {
+  @Test func `a long name is stored, and other long metadata is not`() throws {
     let name = Data((String(repeating: "\u{5199}", count: 80) + ".jpg").utf8).base64EncodedString()
     let sent =
       "relativePath bnVsbA==,name \(name),type aW1hZ2UvanBlZw==,filetype aW1hZ2UvanBlZw==,filename \(name)"
@@ -85,7 +85,7 @@ import ZigguratTestSupport
     #expect(again.contains(Self.upload(1).id) && again.upload(Self.upload(1).id)?.metadata == nil)
   }
 
-  @Test func whatIsForgottenStaysForgotten() throws {
+  @Test func `removed records stay removed`() throws {
     let now = Uploads.now()
     let ended = UploadHistory(folder: folder.path, memory: 100)
     for number in 0..<3 { ended.remember(Self.upload(number), Self.end(.failed, at: now - 60 * number)) }
@@ -100,14 +100,14 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: ["", "\n\n", "{}\n", "\u{0}\u{0}", "{\"id\":\"../../x\"}\n", "[1,2"])
-  func whatIsNoRecordIsNone(_ text: String) throws {
+  func `invalid records are ignored`(_ text: String) throws {
     try Data(text.utf8).write(to: URL(fileURLWithPath: folder(".ended")))
     let ended = UploadHistory(folder: folder.path, memory: 100)
     ended.remember(Self.upload(1), Self.end(.done, at: Uploads.now()))
     #expect(UploadHistory(folder: folder.path, memory: 100).contains(Self.upload(1).id))
   }
 
-  @Test func `who asks for an ended upload does not wait for the disk`() throws {
+  @Test func `a query for an ended upload does not wait for the disk`() throws {
     let ended = UploadHistory(folder: folder.path, memory: 3600)
     ended.remember(Self.upload(1), Self.end(.done, at: Uploads.now()))
     // Opening a pipe waits until somebody reads it.

@@ -3,7 +3,7 @@ import ZigguratUploading
 
 @Suite struct UploadNameTests {
   @Test(
-    "a file's name loses whatever could lead elsewhere or deceive the eye",
+    "a file name loses path parts and deceptive characters",
     arguments: [
       ("photo.jpg", "photo.jpg"), ("../../etc/passwd", "passwd"), ("C:\\pictures\\a.png", "a.png"),
       (".hidden.jpg", "hidden.jpg"), (".\u{301}x.jpg", "\u{301}x.jpg"), ("~/x.jpg", "x.jpg"),
@@ -22,7 +22,8 @@ import ZigguratUploading
     #expect(UploadName.file(UploadName.file(given)) == UploadName.file(given))
   }
 
-  @Test("a long name keeps its ending and fits into a file system", arguments: ["x", "\u{e9}", "\u{1f3de}"])
+  @Test(
+    "a long name keeps its extension and fits into a file system", arguments: ["x", "\u{e9}", "\u{1f3de}"])
   func longNames(character: String) {
     let name = UploadName.file(String(repeating: character, count: 3000) + ".jpeg")
     #expect(name.utf8.count <= UploadName.longest)
@@ -31,12 +32,12 @@ import ZigguratUploading
   }
 
   @Test(
-    "a folder is taken as it is or not at all",
+    "a folder is accepted unchanged or rejected",
     arguments: ["", "a", "a/b c/d", "caf\u{e9}", "catalog.sqlite3", "a/catalog.sqlite"])
   func folders(name: String) { #expect(UploadName.folder(name) == name) }
 
   @Test(
-    "what no id may name is no folder",
+    "texts that no id may have are no folders",
     arguments: [
       "/a", "a/", "a//b", "..", "a/../b", ".a", "a/.\u{301}", "~", "~/a", "a\\b", "a\u{0}", " a",
       "a/\u{202e}b", "catalog.sqlite", "catalog.sqlite-journal", "catalog.sqlite-wal/a", "Catalog.Sqlite-SHM",

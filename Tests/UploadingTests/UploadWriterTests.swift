@@ -61,7 +61,7 @@ import ZigguratTestSupport
     func discard() {}
   }
 
-  @Test func `a complete upload is checked by the file that was written`() throws {
+  @Test func `a complete upload is checked against the written file`() throws {
     let upload = try upload()
     let writer = try UploadWriter(upload, of: uploads, offset: 0)
     send(writer)
@@ -70,7 +70,7 @@ import ZigguratTestSupport
     #expect(upload.state.stage == .waiting)
   }
 
-  @Test func `a file that cannot be opened at present does not end the upload`() throws {
+  @Test func `a temporarily unreadable file does not end the upload`() throws {
     let upload = try upload()
     let writer = try UploadWriter(upload, of: uploads, offset: 0)
     let path = uploads.file(of: upload)
@@ -84,7 +84,7 @@ import ZigguratTestSupport
     #expect(refusal { _ = try second.finish() } == .ended)
   }
 
-  @Test func `a private upload that cannot be read at present is not refused`() throws {
+  @Test func `a private upload that is temporarily unreadable is not rejected`() throws {
     let upload = try upload(vault: FaultyVault(failing: .start))
     let writer = try UploadWriter(upload, of: uploads, offset: 0)
     // The start of a long first piece is checked in memory.
@@ -94,13 +94,13 @@ import ZigguratTestSupport
     #expect(upload.state.stage == .receiving)
   }
 
-  @Test func `a private upload without room has no place among the others`() throws {
+  @Test func `a private upload that fails for lack of space takes no slot`() throws {
     #expect(refusal { _ = try upload(vault: FaultyVault(failing: .open)) } == .diskFull)
     #expect(uploads.all.isEmpty)
   }
 
   @Test(arguments: [("a.svs", Upload.ErrorCode.slide), ("a.png", .kind)])
-  func `a refused file is reported as what it is`(name: String, errorCode: Upload.ErrorCode) throws {
+  func `a rejected file is reported by its kind`(name: String, errorCode: Upload.ErrorCode) throws {
     let upload = try upload(name)
     let writer = try UploadWriter(upload, of: uploads, offset: 0)
     send(writer, [UInt8](repeating: 1, count: 100))
@@ -119,7 +119,7 @@ import ZigguratTestSupport
     #expect(try writer.finish() == Self.png.count)
   }
 
-  @Test func `a writer whose upload was cancelled does not make it wait for its picture`() throws {
+  @Test func `a writer of a cancelled upload does not queue its picture`() throws {
     let upload = try upload()
     let writer = try UploadWriter(upload, of: uploads, offset: 0)
     send(writer)
@@ -129,7 +129,7 @@ import ZigguratTestSupport
     #expect(refusal { _ = try UploadWriter(upload, of: uploads, offset: 0) } == .ended)
   }
 
-  @Test func `room is remembered from the last look at the disk`() throws {
+  @Test func `free space is cached from the last check of the disk`() throws {
     var limits = UploadLimits()
     limits.reserve = 1 << 60
     let other = try TemporaryFolder()

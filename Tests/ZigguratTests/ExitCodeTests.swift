@@ -14,14 +14,14 @@ import ZigguratTestSupport
     (["tiles", "--help"], Help.text(of: TilesCommand.self)),
     (["build", "x", "-h"], Help.text(of: BuildCommand.self)),
   ])
-  func `what was asked for is on stdout, 0`(words: [String], output: String) throws {
+  func `help and version are printed to stdout with exit code 0`(words: [String], output: String) throws {
     let outcome = try Program.run(words)
     #expect(outcome.code == 0)
     #expect(outcome.output == output)
     #expect(outcome.error == "")
   }
 
-  @Test func `built, then unchanged, then built anew: 0 each time`() throws {
+  @Test func `a build, an unchanged build and a rebuild end with 0`() throws {
     let folder = try TemporaryFolder()
     let source = try Picture.write(folder, "in/deep/a.ppm", 300, 200)
     let words = ["build", folder("in"), "--library", folder("out"), "--json", "--quiet"]
@@ -39,7 +39,7 @@ import ZigguratTestSupport
     #expect(try TileArchive(path: folder("out/deep/a.szi")).buildRecord?.sourceName == "a.ppm")
   }
 
-  @Test func `a source may be named from where one stands, 0`() throws {
+  @Test func `a relative source path works and ends with 0`() throws {
     let folder = try TemporaryFolder()
     _ = try Picture.write(folder, "in/a.ppm", 30, 20)
     let outcome = try Program.shell("cd \"$1\" && exec \"$0\" build in --library out", [folder.path])
@@ -49,7 +49,7 @@ import ZigguratTestSupport
     #expect(seen.code == 0, "\(seen.error)")
   }
 
-  @Test func `where some fail the rest is done, 1`() throws {
+  @Test func `if some images fail, the rest is built, and the exit code is 1`() throws {
     let folder = try TemporaryFolder()
     _ = try Picture.write(folder, "in/good.ppm", 30, 20)
     try folder.write("in/bad.jpg", "no picture".utf8)
@@ -69,7 +69,7 @@ import ZigguratTestSupport
   }
 
   /// A name may hold what would look like another failure, or move the terminal's cursor.
-  @Test func `a failure is one line, whatever the file's name`() throws {
+  @Test func `a failure is one line for any file name`() throws {
     let folder = try TemporaryFolder()
     try folder.write("in/a\nziggurat: b\u{1b}[2J.jpg", "no picture".utf8)
     let outcome = try Program.run(["build", folder("in"), "--library", folder("out"), "--quiet"])
@@ -78,7 +78,7 @@ import ZigguratTestSupport
     #expect(!outcome.error.contains("\u{1b}"))
   }
 
-  @Test func `a library that cannot be is told, 1`() throws {
+  @Test func `an impossible library is reported, and the exit code is 1`() throws {
     let folder = try TemporaryFolder()
     let source = try Picture.write(folder, "a.ppm", 30, 20)
     let outcome = try Program.run(["build", source, "--library", source])
@@ -98,7 +98,7 @@ import ZigguratTestSupport
   }
 
   /// A limit on the size of files stands for a full disk.
-  @Test func `no space is what a retry may mend, 75, and nothing is left`() throws {
+  @Test func `a full disk ends with 75, and nothing is left`() throws {
     let folder = try TemporaryFolder()
     let source = try Picture.write(folder, "a.ppm", 400, 300)
     let outcome = try Program.shell(
@@ -108,13 +108,13 @@ import ZigguratTestSupport
     #expect(archives(folder) == [])
   }
 
-  @Test func `a result that cannot be written is not 0`() throws {
+  @Test func `a result that cannot be written ends with an error`() throws {
     let outcome = try Program.shell("exec \"$0\" --version > /dev/full", [])
     #expect(outcome.code == 75)
     #expect(outcome.complaints == ["cannot write the result: No space left on device"])
   }
 
-  @Test func `verify is 0 for a whole archive, 1 and a line for each defect`() throws {
+  @Test func `verify ends with 0 for an intact archive, else 1 with a line for each defect`() throws {
     let folder = try TemporaryFolder()
     _ = try Picture.write(folder, "a.ppm", 130, 70)
     let build = ["build", folder("a.ppm"), "--library", folder("out"), "--tile-size", "64", "--quiet"]
@@ -147,7 +147,7 @@ import ZigguratTestSupport
       ])
   }
 
-  @Test func `tiles and inspect answer in JSON, 0`() throws {
+  @Test func `tiles and inspect print JSON and end with 0`() throws {
     let folder = try TemporaryFolder()
     _ = try Picture.write(folder, "a.ppm", 130, 70)
     let build = ["build", folder("a.ppm"), "--library", folder("out"), "--tile-size", "64", "--quiet"]
@@ -171,7 +171,7 @@ import ZigguratTestSupport
   /// Interrupted in the middle: 130, what is finished stays, the rest leaves nothing. The process starts with
   /// the mask of a test's thread, which blocks both signals.
   @Test(arguments: [SIGINT, SIGTERM])
-  func `interrupted, 130`(number: Int32) throws {
+  func `an interrupted build ends with 130`(number: Int32) throws {
     // As a terminal has it: a shell's background jobs ignore it, and so would what they start.
     signal(SIGINT, SIG_DFL)
     let folder = try TemporaryFolder()
@@ -204,7 +204,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func `serve says once where it listens and ends with 0 when asked to`(number: Int32) throws {
+  func `serve prints its address once, and ends with 0 on request`(number: Int32) throws {
     let folder = try TemporaryFolder()
     try FolderTree.make(folder("library"))
     let process = Process()

@@ -67,7 +67,7 @@ import Testing
         "invalid value 'png' for --format (expected jpeg for zoomify)"
       ),
     ] as [([String], String?)])
-  func `wrong usage is one line on stderr, 2`(words: [String], message: String?) throws {
+  func `wrong usage is one line on stderr with exit code 2`(words: [String], message: String?) throws {
     let outcome = try Program.run(words)
     #expect(outcome.code == 2)
     #expect(outcome.output == "")
@@ -82,7 +82,7 @@ import Testing
     ("ZIGGURAT_OFFSET=1", "invalid value '1' for ZIGGURAT_OFFSET (expected X,Y, such as 300,200)"),
     ("ZIGGURAT_FLIP=x", "invalid value 'x' for ZIGGURAT_FLIP (expected true or false)"),
   ])
-  func `a bad value is reported by the name it came under`(variable: String, message: String) throws {
+  func `an invalid value is reported under the name that was used`(variable: String, message: String) throws {
     let given = variable.contains("VIEWPORT") ? [] : ["--viewport", "5x5"]
     let outcome = try Program.run(["tiles", "x"] + given, environment: [variable])
     #expect(outcome.code == 2)

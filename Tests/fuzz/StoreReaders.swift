@@ -11,7 +11,8 @@ extension FuzzInput {
       for version in page.versions {
         precondition(version.byteCount >= 0 && !version.etag.isEmpty, "an object has a size and a tag")
         _ = (
-          IndexSegment.isName(version.key), ListedRecord.isName(version.key), ObjectAddress.isReadable(version.key)
+          IndexSegment.isName(version.key), ListedRecord.isName(version.key),
+          ObjectAddress.isReadable(version.key)
         )
       }
       precondition(page.lastKey != nil || page.versions.isEmpty, "a page that has objects has a last one")

@@ -24,18 +24,18 @@ struct AddressSecretsTests {
       "postgresql://h/d?p%61ssword=secret&sslpassword=more", "postgresql://h/d?p%61ssword=***&sslpassword=***"
     ),
   ])
-  func `passwords of URLs are masked wherever they stand`(text: String, masked: String) {
+  func `passwords of URLs are masked anywhere in a text`(text: String, masked: String) {
     #expect(AddressSecrets.redacted(text) == masked)
   }
 
-  @Test func `blanks and quotation marks of a command line's word belong to the password`() {
+  @Test func `blanks and quotation marks in an argument belong to the password`() {
     for password in ["a b", "it's", "say \"x\"", "a@b c"] {
       let bytes = Array("--catalog=postgresql://u:\(password)@host/d".utf8)
       #expect(AddressSecrets.ranges(in: bytes[...], isWhole: true) == [25..<25 + password.utf8.count])
     }
   }
 
-  @Test func `a message has no piece of a password that was taken for a host or port`() {
+  @Test func `a message contains no part of a password that was parsed as host or port`() {
     let address = "postgresql://u:one%40two/three@host/d?password=four"
     let message = "invalid port \"one%40two\" of host one@two in three@host, four, u, d"
     #expect(

@@ -22,7 +22,7 @@ import ZigguratTestSupport
     try Tool.check(["psql", "-q", "-v", "ON_ERROR_STOP=1", address, "-c", sql])
   }
 
-  @Test func `one writes and all read`() throws {
+  @Test func `one process writes and all read`() throws {
     let catalogs = [try open(), try open()]
     #expect(catalogs.map(\.isWriter) == [true, false] && catalogs.map(\.needsUpdate) == [true, false])
     try catalogs[0].update([CatalogTests.entry("a")], removing: [])
@@ -32,7 +32,7 @@ import ZigguratTestSupport
     #expect(!catalogs[0].needsUpdate)
   }
 
-  @Test func `who was taken for dead writes nothing any more`() throws {
+  @Test func `a writer that lost its lease cannot write`() throws {
     let catalog = try open()
     try catalog.update([CatalogTests.entry("a")], removing: [])
     for number in 0..<100 {
@@ -47,7 +47,7 @@ import ZigguratTestSupport
     #expect(try catalog.count() == 1)
   }
 
-  @Test func `whom the tables do not suit any more writes nothing, and has the right no longer`() throws {
+  @Test func `a writer of an older schema cannot write and loses the lease`() throws {
     let catalog = try open()
     try catalog.update([CatalogTests.entry("a")], removing: [])
     try ask("UPDATE ziggurat_schema SET version = version + 1")
@@ -62,7 +62,7 @@ import ZigguratTestSupport
     #expect(try catalog.count() == 2)
   }
 
-  @Test func `what was listed before a migration is found after it`() throws {
+  @Test func `images listed before a migration are found after it`() throws {
     let connection = try PostgreSQLConnection(address)
     for statement in PostgreSQLSchema.migrations.prefix(5).joined() { try connection.run(statement) }
     try connection.run("CREATE TABLE ziggurat_schema AS SELECT CAST(5 AS bigint) AS version")
@@ -78,7 +78,7 @@ import ZigguratTestSupport
     #expect(try catalog.search("quay", after: nil, limit: 5).entries.map(\.id) == ["p3"])
   }
 
-  @Test func `an id that is reserved is one upload's until that gives it back`() throws {
+  @Test func `a reserved id belongs to one upload until it is released`() throws {
     let catalogs = [try open(), try open()]
     try catalogs[0].update([CatalogTests.entry("taken"), CatalogTests.entry("trip/a")], removing: [])
     #expect(
@@ -91,7 +91,7 @@ import ZigguratTestSupport
     #expect(try catalogs[0].reserve("sky", for: "2"))
   }
 
-  @Test func `connections that break are opened again, and tables that are not there are told`() throws {
+  @Test func `broken connections are reopened, and missing tables are reported`() throws {
     let catalog = try open()
     try catalog.update([CatalogTests.entry("a")], removing: [])
     // Its own connection, by what it asked last.
@@ -105,7 +105,7 @@ import ZigguratTestSupport
     #expect(throws: StorageError.self) { try Catalog(postgreSQL: "postgresql://host/x?nonsense=1") }
   }
 
-  @Test func `a server that is away is told as such, at once the second time`() throws {
+  @Test func `an unreachable server is reported as unreachable, at once the second time`() throws {
     let catalog = try Catalog(postgreSQL: "postgresql:///x?host=\(folder.path)")
     for _ in 0..<2 {
       do throws(StorageError) {
@@ -121,7 +121,7 @@ import ZigguratTestSupport
       ("SELECT ?", "SELECT $1"), ("(?, ?) = ?", "($1, $2) = $3"), ("?2 ?1 ?2", "$2 $1 $2"), ("none", "none"),
       ("? ?", "$1 $2"), ("?", "$1"),
     ])
-  func parameters(_ sql: String, _ numbered: String) {
+  func `parameters are numbered outside of strings`(_ sql: String, _ numbered: String) {
     #expect(PostgreSQLConnection.numbered(sql) == numbered)
   }
 }

@@ -19,7 +19,7 @@ import ZigguratTestSupport
     try catalog.search(text, after: nil, limit: 1000).entries.map(\.id)
   }
 
-  @Test(arguments: [0, 4, 999]) func aCatalogOfAnotherVersionIsMadeAnew(_ version: Int) throws {
+  @Test(arguments: [0, 4, 999]) func `a catalog of another version is rebuilt`(_ version: Int) throws {
     let path = folder(Catalog.fileName)
     do {
       let old = try SQLiteConnection(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
@@ -34,7 +34,7 @@ import ZigguratTestSupport
     #expect(try found(try open(), "new") == ["new"])
   }
 
-  @Test(arguments: [0, 100, 5000]) func aDamagedCatalogIsMadeAnew(_ from: Int) throws {
+  @Test(arguments: [0, 100, 5000]) func `a damaged catalog is rebuilt`(_ from: Int) throws {
     let path = folder(Catalog.fileName)
     do { try open().update((0..<500).map { CatalogTests.entry("image \($0)") }, removing: []) }
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -49,7 +49,7 @@ import ZigguratTestSupport
     #expect(try found(catalog, "new") == ["new"])
   }
 
-  @Test func `of many who find one damage one begins anew`() async throws {
+  @Test func `if many threads find the same damage, one rebuilds the catalog`() async throws {
     let path = folder(Catalog.fileName)
     for _ in 0..<10 {
       do { try open().update((0..<500).map { CatalogTests.entry("image \($0)") }, removing: []) }
@@ -71,7 +71,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func writersTakeTurns() async throws {
+  @Test func `writers wait for each other`() async throws {
     let catalogs = [try open(), try open()]
     await withThrowingTaskGroup(of: Void.self) { group in
       for (writer, catalog) in catalogs.enumerated() {
@@ -93,7 +93,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func aFolderThatCannotBeWrittenHasItsCatalogInMemory() throws {
+  @Test func `the catalog of a read-only folder is in memory`() throws {
     try open().update([CatalogTests.entry("image", ImageMetadata(title: "Quay"))], removing: [])
     let catalog = try Catalog(library: folder.path, isReadOnly: true)
     #expect(catalog.isInMemory)
@@ -104,7 +104,7 @@ import ZigguratTestSupport
   }
 
   /// As long as somebody reads, SQLite keeps old pages, and says so in a row alone.
-  @Test func `what is gone stays in no file, or that it does is told`() throws {
+  @Test func `removed metadata are erased from the file, or an error is thrown`() throws {
     let catalog = try open()
     try catalog.update([CatalogTests.entry("image", ImageMetadata(title: "Grandmother"))], removing: [])
     func isHeld() throws -> Bool {

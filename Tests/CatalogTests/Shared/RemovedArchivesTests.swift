@@ -21,16 +21,18 @@ import ZigguratTestSupport
     return connection
   }
 
-  @Test func `what was removed is nobody's former archive, whoever gets its id`() throws {
+  @Test func `a removed archive is not a former archive of a new image with its id`() throws {
     let catalog = try open()
     let start = try catalog.place()
     try catalog.take(
       SharedCatalogTests.change([
-        SharedCatalogTests.archive("a", 1), SharedCatalogTests.archive("b", 1), SharedCatalogTests.archive("c", 1),
+        SharedCatalogTests.archive("a", 1), SharedCatalogTests.archive("b", 1),
+        SharedCatalogTests.archive("c", 1),
       ]))
     try catalog.take(
       SharedCatalogTests.change([
-        SharedCatalogTests.archive("a", 2), SharedCatalogTests.archive("b", 2), SharedCatalogTests.archive("c", 2),
+        SharedCatalogTests.archive("a", 2), SharedCatalogTests.archive("b", 2),
+        SharedCatalogTests.archive("c", 2),
       ]))
     #expect(try catalog.gone(among: ["a", "b", "c", "none"]) == ["none"])
     // One goes by its builder, and one by a visitor; both ids are others' at once.
@@ -38,7 +40,8 @@ import ZigguratTestSupport
     #expect(try catalog.delete(["b"], as: "\(String(Int(time(nil)), radix: 16))-1", at: 1) == ["b"])
     try catalog.take(
       SharedCatalogTests.change([
-        SharedCatalogTests.archive("a", 3), SharedCatalogTests.archive("b", 3), SharedCatalogTests.archive("c", 3),
+        SharedCatalogTests.archive("a", 3), SharedCatalogTests.archive("b", 3),
+        SharedCatalogTests.archive("c", 3),
       ]))
     let rows = try catalog.archives(of: ["a", "b", "c"])
     #expect(["a", "b", "c"].map { rows[$0]?.current?.generation } == [3, 3, 3])
@@ -54,7 +57,7 @@ import ZigguratTestSupport
     #expect(try catalog.archives(of: ["a"])["a"]?.former.map(\.row.generation) == [3])
   }
 
-  @Test func `an image is deleted as it is known, or not at all`() throws {
+  @Test func `an image is deleted only in the version that the client knows`() throws {
     let catalog = try open()
     try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("a", .max - 1)]))
     #expect(try catalog.delete(["a"], as: "1", at: 1, onlyOf: (7, 0)).isEmpty)
@@ -66,7 +69,7 @@ import ZigguratTestSupport
     #expect(try catalog.delete(["a"], as: "1", at: 1, onlyOf: (.max - 1, 1)) == ["a"])
   }
 
-  @Test func `what was read by who had the right before is not taken in`() throws {
+  @Test func `changes read under a former lease are not stored`() throws {
     let catalog = try open()
     let making = catalog.making
     try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("a", 1)]), in: making)
@@ -76,7 +79,7 @@ import ZigguratTestSupport
     #expect(try catalog.archives(of: ["a"])["a"]?.current?.generation == 1)
   }
 
-  @Test func `where transactions have lower numbers than were seen everything may have changed`() throws {
+  @Test func `if transaction numbers are lower than before, everything may have changed`() throws {
     let catalog = try open()
     let place = try catalog.place()
     #expect(try catalog.changes(behind: place).images == [])
@@ -85,7 +88,7 @@ import ZigguratTestSupport
     #expect(changes.images == nil && changes.place != later)
   }
 
-  @Test func `much that is long over is forgotten in parts`() throws {
+  @Test func `many old changes are deleted in batches`() throws {
     let catalog = try open()
     let other = try connection()
     try other.run(

@@ -38,7 +38,7 @@ import ZigguratTestSupport
     return change
   }
 
-  @Test func `archives are told by their ids, whatever is in those`() throws {
+  @Test func `archives are found by ids with any characters`() throws {
     let catalog = try open()
     let ids: [ImageID] = [
       "a/b", "with \"quotes\" and \\", "{a,b}", "é", "NULL", "a,b", "'; --", "x\"\u{301}", "x\\\u{301}",
@@ -60,7 +60,7 @@ import ZigguratTestSupport
     #expect(Set(seen.keys) == Set(ids))
   }
 
-  @Test func `what was replaced is told for a day, and comes back where it is the image again`() throws {
+  @Test func `a replaced archive is listed as former for a day, or until it is current again`() throws {
     let catalog = try open()
     try catalog.take(Self.change([Self.archive("a", 1), Self.archive("b", 1)]))
     try catalog.take(Self.change([Self.archive("a", 2)]))
@@ -81,7 +81,7 @@ import ZigguratTestSupport
     #expect(left == 2)
   }
 
-  @Test func `archives are listed by when they came, whatever is said of them`() throws {
+  @Test func `archives are listed by time of arrival, which edits do not change`() throws {
     let catalog = try open()
     func came(_ id: ImageID, _ generation: UInt64) throws {
       var entry = CatalogTests.entry(id)
@@ -120,7 +120,7 @@ import ZigguratTestSupport
     #expect(try listed() == ["a", "c", "b"])
   }
 
-  @Test func `what was deleted stays so, until something else had its id meanwhile`() throws {
+  @Test func `a deleted image stays deleted until its id had another image`() throws {
     let catalog = try open()
     try catalog.take(Self.change([Self.archive("a", 1)]))
     #expect(try catalog.delete(["a"], as: "1", at: 1) == ["a"])
@@ -141,7 +141,7 @@ import ZigguratTestSupport
     #expect(seen == [Self.archive("a", 3).digest])
   }
 
-  @Test func `what is said while an archive is taken in is listed with it`() throws {
+  @Test func `an edit during the import of an archive is listed with it`() throws {
     let catalog = try open()
     try catalog.take(Self.change([Self.archive("a", 1), Self.archive("b", 1)]))
     // The words of both are read, and then there are others.
@@ -159,7 +159,7 @@ import ZigguratTestSupport
     #expect(try catalog.archives(of: ["a"])["a"]?.current?.generation == 2)
   }
 
-  @Test func `of what is open for long and what is over sooner no change is lost, and none is told late`()
+  @Test func `no change of long or short transactions is lost or reported twice`()
     throws
   {
     let catalog = try open()
@@ -192,7 +192,7 @@ import ZigguratTestSupport
     #expect(try told() == ["a"])
   }
 
-  @Test func `where very much has changed everything may have`() throws {
+  @Test func `after very many changes, everything may have changed`() throws {
     let catalog = try open()
     let place = try catalog.place()
     let slow = try connection()
@@ -216,7 +216,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `what was brought back while the directory was read is not taken out again`() throws {
+  @Test func `an image restored while the index is read is not removed again`() throws {
     let catalog = try open()
     func restore(_ generation: UInt64) throws {
       var entry = CatalogTests.entry("a")
@@ -238,7 +238,7 @@ import ZigguratTestSupport
     #expect(try catalog.archives(of: ["a"]).isEmpty && catalog.count() == 0)
   }
 
-  @Test func `what went within a day is told to who begins, and nothing that is there`() throws {
+  @Test func `a new reader is notified of the removals of a day only`() throws {
     let catalog = try open()
     let now = Int(Date().timeIntervalSince1970)
     try catalog.take(Self.change(["a", "b", "c", "d", "e", "f"].map { Self.archive($0) }))
@@ -257,7 +257,7 @@ import ZigguratTestSupport
     #expect(gone == ["a", "c"])
   }
 
-  @Test func `rows that are none of ours are nobody's archive, and no image is missing for that`() throws {
+  @Test func `invalid rows are no archives, and hide no other image`() throws {
     let catalog = try open()
     try catalog.take(Self.change(["a", "b", "c", "d", "e"].map { Self.archive($0) }))
     let connection = try connection()

@@ -14,7 +14,7 @@ import Testing
     ("2001:db8:1:2::/65", "2001:db8:1:2:8000::", false), ("::ffff:0:0/96", "192.0.2.7", true),
     ("::1/128", "::1", true),
   ])
-  func `a range has the addresses that begin as it does`(range: String, address: String, isIn: Bool) throws {
+  func `a range contains the addresses with its prefix`(range: String, address: String, isIn: Bool) throws {
     #expect(try #require(AddressRange(range)).contains(try #require(IPAddress(address))) == isIn)
   }
 
@@ -23,5 +23,5 @@ import Testing
     "10.0.0.0/255.0.0.0",
     "2001:db8::/129", "2001:db8::1/32", "::/0000", "10/8", "example.org",
   ])
-  func `what is no range is none`(text: String) { #expect(AddressRange(text) == nil) }
+  func `other texts are no ranges`(text: String) { #expect(AddressRange(text) == nil) }
 }

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 
 struct ClientAddressTests {
   @Test(
-    "an IPv4 address is one client, however it is written",
+    "an IPv4 address is one client in any notation",
     arguments: ["192.0.2.7", "::ffff:192.0.2.7", "::ffff:c000:207"])
   func ipv4(_ text: String) {
     #expect(ClientAddress(text) == .ipv4(0xc000_0207))
@@ -17,7 +17,7 @@ struct ClientAddressTests {
     #expect(ClientAddress("::1") == .ipv6(network: 0))
   }
 
-  @Test("who has no address is nobody in particular")
+  @Test("a client without an address is unknown")
   func others() {
     #expect(ClientAddress(nil) == .unknown)
     #expect(ClientAddress("::") != .unknown)

@@ -9,7 +9,7 @@ import Testing
     ("255.255.255.255", "255.255.255.255"), ("2001:DB8:0:0::7", "2001:db8::7"), ("::1", "::1"), ("::", "::"),
     ("::192.0.2.7", "::192.0.2.7"), ("1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"),
   ])
-  func `an address is written in one way`(text: String, canonical: String) throws {
+  func `an address has one canonical form`(text: String, canonical: String) throws {
     let address = try #require(IPAddress(text))
     #expect(address.description == canonical)
     #expect(IPAddress(canonical) == address)
@@ -20,7 +20,7 @@ import Testing
     "fe80::1%eth0",
     " ::1", "::1\0", "::1::2", "12345::", "1.2.3.4.5", String(repeating: "0:", count: 40),
   ])
-  func `what is no address is none`(text: String) { #expect(IPAddress(text) == nil) }
+  func `other texts are no addresses`(text: String) { #expect(IPAddress(text) == nil) }
 
   @Test(arguments: [
     ("192.0.2.7", "192.0.2.7"), ("192.0.2.7:80", "192.0.2.7"), ("192.0.2.7:65535", "192.0.2.7"),
@@ -29,13 +29,13 @@ import Testing
     ("[::1", nil),
     ("[::1]80", nil), ("[]", nil), ("unknown", nil), ("_hidden", nil), (":80", nil), ("", nil),
   ])
-  func `proxies write an address with or without a port`(text: String, address: String?) {
+  func `an address from a proxy may have a port`(text: String, address: String?) {
     let found = Array(text.utf8).withUnsafeBufferPointer { IPAddress(withPort: $0[...]) }
     #expect(found?.description == address)
   }
 
   @Test(arguments: ["127.0.0.2", "2001:db8::5"])
-  func `a socket's address is the one of its words`(text: String) {
+  func `a socket address equals its text form`(text: String) {
     var hints = addrinfo()
     hints.ai_flags = AI_NUMERICHOST
     var list: UnsafeMutablePointer<addrinfo>?
@@ -56,7 +56,7 @@ import Testing
     ("febf::1", true),
     ("fec0::1", false), ("fd12::1", true), ("2001:db8::1", false), ("::ffff:10.0.0.1", true),
   ])
-  func `addresses of homes and offices are private`(text: String, isPrivate: Bool) {
+  func `addresses of private networks are private`(text: String, isPrivate: Bool) {
     #expect(IPAddress(text)?.isPrivate == isPrivate)
   }
 }

@@ -21,7 +21,7 @@ struct ByteRangeTests {
     return named.isEmpty ? .unsatisfiable : .part(named.first!..<named.last! + 1)
   }
 
-  @Test("every range of short bodies is the positions that it names", arguments: 0...4)
+  @Test("every range of a short body has the positions that it names", arguments: 0...4)
   func everyRange(length: Int) {
     let ends = [nil] + (0...6).map(Int?.init) + [.max - 1, .max]
     for first in ends {
@@ -34,7 +34,7 @@ struct ByteRangeTests {
   }
 
   @Test(
-    "digits that no number holds are farther than any end",
+    "a position too large for an integer is past the end",
     arguments: [
       ("bytes=0-99999999999999999999", ByteRange.part(0..<10)),
       ("bytes=-99999999999999999999", .part(0..<10)),
@@ -44,12 +44,12 @@ struct ByteRangeTests {
   func long(header: String, expected: ByteRange) { #expect(Self.range(header, 10) == expected) }
 
   @Test(
-    "the unit in any case, blanks around the range",
+    "the unit is case-insensitive, and blanks around the range are ignored",
     arguments: ["BYTES=2-4", "Bytes= 2-4", " bytes=2-4 ", "bytes=\t2-4\t"])
   func spelling(header: String) { #expect(Self.range(header, 10) == .part(2..<5)) }
 
   @Test(
-    "what is no single range of bytes counts for nothing",
+    "anything but a single byte range is ignored",
     arguments: [
       "", "bytes", "bytes=", "bytes=-", "bytes=5-2", "bytes=x-y", "bytes=1-2-3", "bytes=0-1,4-5",
       "bytes=0-1,",

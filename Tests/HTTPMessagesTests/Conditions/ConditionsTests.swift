@@ -75,7 +75,7 @@ struct ConditionsTests {
     return .whole  // 6
   }
 
-  @Test("conditions are decided in the order of RFC 9110, section 13.2.2")
+  @Test("conditions are evaluated in the order of RFC 9110, section 13.2.2")
   func order() {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
@@ -117,7 +117,7 @@ struct ConditionsTests {
   }
 
   @Test(
-    "what is no list of entity tags names none",
+    "a malformed list of entity tags has none",
     arguments: [
       "", ",", "W/", "a", "\"a", "a\"", "\"\"", "\"b\"x, \"a\"", "x\"a\"", "\"a\"\"a\"", "\"a\" \"b\"",
       "w/\"a\"",
@@ -128,7 +128,7 @@ struct ConditionsTests {
     #expect(!Self.names(header, .weak))
   }
 
-  @Test("what stands before a mistake counts", arguments: ["\"a\", b", "\"a\",\"b", "\"b\" , \"a\",,x"])
+  @Test("entity tags before a syntax error count", arguments: ["\"a\", b", "\"a\",\"b", "\"b\" , \"a\",,x"])
   func beforeMistakes(header: String) {
     #expect(Self.names(header, .strong))
     #expect(Self.names(header, .weak))

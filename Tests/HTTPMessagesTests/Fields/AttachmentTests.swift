@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 
 struct AttachmentTests {
   @Test(
-    "a title becomes a name that every file system takes",
+    "a title becomes a file name for every file system",
     arguments: [
       ("Night Watch", "Night Watch.jpg"), ("a/b\\c:d*e?f\"g<h>i|j", "a-b-c-d-e-f-g-h-i-j.jpg"),
       ("..", "image.jpg"), ("", "image.jpg"), (" \u{0}\n ", "image.jpg"), (".profile", "profile.jpg"),
@@ -14,7 +14,7 @@ struct AttachmentTests {
     #expect(Attachment(title: title, ending: "jpg").name == name)
   }
 
-  @Test("a long title is cut, at a word where it has some")
+  @Test("a long title is cut, between words if possible")
   func longTitles() {
     for title in [String(repeating: "word ", count: 500), String(repeating: "夜", count: 500)] {
       let name = Attachment(title: title, ending: "jpg").name
@@ -22,7 +22,7 @@ struct AttachmentTests {
     }
   }
 
-  @Test("the header has the name in ASCII and in UTF-8, and nothing that ends it early")
+  @Test("the header has the name in ASCII and UTF-8 and cannot be ended early")
   func disposition() {
     #expect(
       Attachment(title: "Café 100%", ending: "jpg").disposition

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 
 struct ContentCodingsTests {
   @Test(
-    "gzip is taken by name or by asterisk, unless its weight is 0",
+    "gzip is accepted by name or by asterisk, unless its weight is 0",
     arguments: [
       ("gzip", true), ("GZIP", true), ("x-gzip", true), ("br, gzip", true), ("gzip;q=0.001", true),
       ("gzip ; q=1.000", true), ("*", true), ("br;q=1, *;q=0.1", true), ("*;q=0, gzip", true),
@@ -18,7 +18,7 @@ struct ContentCodingsTests {
   func gzip(header: String, isTaken: Bool) { #expect(ContentCodings(header).takeGzip == isTaken) }
 
   @Test(
-    "Brotli is taken by name alone",
+    "Brotli is accepted only by name",
     arguments: [
       ("br", true), ("gzip, deflate, BR", true), ("br;q=0.1, gzip", false), ("br;q=0.5, identity", false),
       ("br;q=0.5, gzip;q=0.5, *;q=0", true), ("br;q=0, gzip", false),

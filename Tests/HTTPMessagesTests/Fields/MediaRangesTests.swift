@@ -7,7 +7,7 @@ struct MediaRangesTests {
   private static let (linked, plain) = ("application/ld+json", "application/json")
 
   @Test(
-    "the best of linked data and plain JSON, offered in this order",
+    "the preferred type of linked data and plain JSON is chosen",
     arguments: [
       ("*/*", linked), ("", linked), (plain, plain), (linked, linked), ("text/html", linked),
       ("application/json, application/ld+json", linked), ("application/json, */*", plain),
@@ -22,7 +22,7 @@ struct MediaRangesTests {
     #expect(MediaRanges(header).best(of: [Self.linked, Self.plain]) == expected)
   }
 
-  @Test("what is named by itself stands before what any type would do for")
+  @Test("a type that is named precedes a wildcard")
   func named() {
     #expect(MediaRanges("application/ld+json, */*").best(of: [Self.plain, Self.linked]) == Self.linked)
     #expect(MediaRanges("*/*").best(of: [Self.plain, Self.linked]) == Self.plain)

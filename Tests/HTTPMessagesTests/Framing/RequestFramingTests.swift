@@ -21,7 +21,7 @@ struct RequestFramingTests {
   }
 
   @Test(
-    "what two servers in a row could read in two ways is refused",
+    "a request that two servers could parse differently is rejected",
     arguments: [
       ([("Host", "example.org")], nil), ([("Host", "[::1]:80 ")], nil), ([("Host", "")], nil),
       ([], .noHost), ([("Host", "a"), ("Host", "a")], .hosts), ([("Host", "a/b")], .host),
@@ -51,13 +51,13 @@ struct RequestFramingTests {
     #expect(Self.framing([("Transfer-Encoding", "chunked")]).error(isHTTP10: true) == .encoding)
   }
 
-  @Test("one cookie of a session, or none")
+  @Test("a request has at most one session cookie")
   func cookies() {
     #expect(Self.framing([("Host", "a")], cookies: 1).error(isHTTP10: false) == nil)
     #expect(Self.framing([("Host", "a")], cookies: 2).error(isHTTP10: false) == .sessionCookies)
   }
 
-  @Test("a header's name is a token, for every byte")
+  @Test("a header name is a token, for every byte")
   func tokens() {
     let allowed = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
     for byte in UInt8.min...UInt8.max {
@@ -69,7 +69,7 @@ struct RequestFramingTests {
   }
 
   @Test(
-    "the lines between chunks end in CR LF and hold no controls",
+    "chunk lines end in CR LF and have no control characters",
     arguments: [
       ("", false), ("5\r\n", false), ("\r\n5\r\n", false), ("\r\n5;a=\t\"b\"\r\n", false), ("5\n", true),
       ("\n5\r\n", true), ("\r\n5\n", true), ("5\r", true), ("5;\u{1}\r\n", true), ("5\r;\r\n", true),
@@ -80,7 +80,7 @@ struct RequestFramingTests {
   }
 
   @Test(
-    "a refusal says in a line what is wrong, and that the connection ends",
+    "an error response states the reason in a line and closes the connection",
     arguments: MalformedRequest.allCases)
   func refusals(why: MalformedRequest) {
     let (response, text) = (why.response, "\(why.text)")

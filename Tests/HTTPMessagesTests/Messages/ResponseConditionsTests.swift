@@ -22,7 +22,7 @@ struct ResponseConditionsTests {
   }
 
   @Test(
-    "a status, a body and a part for each condition",
+    "each condition has its status, body and part",
     arguments: [
       ([:], 200, Array(0..<10), nil), (["If-None-Match": "\"b\""], 200, Array(0..<10), nil),
       (["If-None-Match": "\"b\", W/\"a\""], 304, nil, nil), (["If-Match": "\"a\""], 200, Array(0..<10), nil),
@@ -48,7 +48,7 @@ struct ResponseConditionsTests {
     #expect(head.status == ([206, 416].contains(status) ? 200 : status))
   }
 
-  @Test("what is not 200 is the same under any condition", arguments: [201, 204, 303, 404, 500])
+  @Test("conditions do not change a response other than 200", arguments: [201, 204, 303, 404, 500])
   func others(status: Int) {
     var response = Self.whole
     response.status = status
@@ -57,7 +57,7 @@ struct ResponseConditionsTests {
     #expect(answer.status == status && Self.bytes(answer) == Array(0..<10))
   }
 
-  @Test("a part of pieces is the part of the whole")
+  @Test("a range of a body in pieces is the range of the whole")
   func gathered() {
     let parts: [[UInt8]] = [[1, 2, 3], [], [4, 5]]
     let lent = parts.map { part in
@@ -87,7 +87,7 @@ struct ResponseConditionsTests {
   }
 
   @Test(
-    "no task is begun for a client that has the response, or wants another version",
+    "no task starts for a client that has the response or requires another version",
     arguments: [("If-None-Match", "\"a\"", 304), ("If-None-Match", "*", 304), ("If-Match", "\"b\"", 412)])
   func unmade(name: String, value: String, status: Int) {
     guard case .response(let response) = Self.pending().answering(Self.conditions([name: value])) else {
@@ -98,7 +98,7 @@ struct ResponseConditionsTests {
     if status == 304 { #expect(response.length == nil && response["ETag"] == "\"a\"") }
   }
 
-  @Test func `a pending response is changed and held against the conditions when it is there`() async {
+  @Test func `conditions are applied to a pending response when it is ready`() async {
     let conditions = Self.conditions(["Range": "bytes=1-2", "If-None-Match": "\"b\""])
     let reply = Self.pending().map(\.withSecurityHeaders).answering(conditions)
     guard case .task = reply else {

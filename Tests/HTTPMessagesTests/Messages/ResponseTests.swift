@@ -2,7 +2,7 @@ import Testing
 import ZigguratHTTPMessages
 
 @Suite struct ResponseTests {
-  @Test func `what an answer varies by is told once, in one line`() {
+  @Test func `Vary names each header once, in one line`() {
     var response = Response(200, [], .bytes([]))
     for name in ["Accept-Encoding", "Cookie", "Accept-Encoding", "Origin", "Cookie", "Accept"] {
       response.vary(by: name)

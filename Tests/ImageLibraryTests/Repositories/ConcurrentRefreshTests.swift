@@ -15,7 +15,7 @@ import ZigguratTestSupport
       { try $0.renew([("a", $1)]) },
       { library, _ in if library.refresh() { try library.updateCatalog() } },
     ] as [@Sendable (FolderRepository, String) throws -> Void])
-  func `who looks at an image finds it in the catalog, whoever saw it first`(
+  func `a client that opens an image finds it in the catalog`(
     _ look: @Sendable (FolderRepository, String) throws -> Void
   ) throws {
     let folder = try TemporaryFolder()

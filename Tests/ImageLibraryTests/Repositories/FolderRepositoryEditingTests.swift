@@ -43,7 +43,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: ["edit", "delete", "restore"])
-  func `a change is done although the catalog cannot be written, and the catalog follows later`(
+  func `a change succeeds while the catalog is locked, and the catalog is updated later`(
     change: String
   )
     throws
@@ -90,7 +90,7 @@ import ZigguratTestSupport
     #expect(try library.catalogEntry("a")?.entry.metadata.title == "second")
   }
 
-  @Test func `a sidecar behind a link that leads out is not written`() throws {
+  @Test func `a sidecar behind a link that leaves the library is not written`() throws {
     _ = try edit("first")
     let other = try TemporaryFolder()
     let real = other("a.xmp")

@@ -30,7 +30,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [false, true], [false, true])
-  func `images are unreachable, and listed again when it is back`(isReplaced: Bool, watches: Bool) throws {
+  func `images of a missing folder are unreachable until it returns`(isReplaced: Bool, watches: Bool) throws {
     let folder = try TemporaryFolder()
     for name in ["a", "b"] { try write(folder, name) }
     let library = try FolderRepository(root: folder("library"), watches: watches)
@@ -70,7 +70,7 @@ import ZigguratTestSupport
     return nil
   }
 
-  @Test func `archives that were deleted are no outage`() throws {
+  @Test func `deleted archives are no outage`() throws {
     let folder = try TemporaryFolder()
     try write(folder, "a")
     let library = try FolderRepository(root: folder("library"))

@@ -6,7 +6,7 @@ import ZigguratTestSupport
 
 @Suite struct FolderRepositoryTests {
   @Test(
-    "the ids of a sorted list that another does not have",
+    "removed ids are those of one sorted list that another does not have",
     arguments: [
       ("", "", ""), ("a b c", "a b c", ""), ("a b c", "b", "a c"), ("a b c", "", "a b c"), ("b", "a b c", ""),
       ("a c e", "b d e f", "a c"), ("b", "a", "b"), ("a", "b", "a"),

@@ -14,7 +14,7 @@ import ZigguratTestSupport
     ("x.v", "vipsload"), ("x.bmp", "magickload"), ("x.tga", "magickload"), ("x.psd", "magickload"),
     ("x.ico", "magickload"),
   ])
-  func whatLibvipsWritesIsReadByItsLoader(name: String, loader: String) throws {
+  func `a file written by libvips is read by the loader of its format`(name: String, loader: String) throws {
     let folder = try TemporaryFolder()
     try Tool.check(["vips", "black", folder("black.v"), "40", "30", "--bands", "3"])
     try Tool.check(["vips", "copy", folder("black.v"), folder("colour.v"), "--interpretation", "srgb"])
@@ -56,7 +56,7 @@ import ZigguratTestSupport
       ("x.miff", "id=ImageMagick", nil),
       ("x.ps", "%!PS-Adobe-3.0\n", nil),
     ] as [(String, String, String?)])
-  func textsAreReadOnlyWhereTheyAreDrawings(name: String, text: String, loader: String?) throws {
+  func `text files are read only if they are drawings`(name: String, text: String, loader: String?) throws {
     let folder = try TemporaryFolder()
     // Others have let ImageMagick and more in, in this process.
     let bitmap = try folder.write("a.bmp", Array("BM".utf8) + [UInt8](repeating: 0, count: 100))
@@ -67,7 +67,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func whatIsNotThereOrNoFileHasNone() throws {
+  @Test func `a missing file or a folder has no loader`() throws {
     let folder = try TemporaryFolder()
     for path in [folder("none.jpg"), folder.path, ""] { #expect(Image.loader(ofPath: path) == nil) }
   }

@@ -21,7 +21,7 @@ struct OpenPDFTests {
       """.utf8)
   }
 
-  @Test("a file is opened once for all of its pages, and again when it or the password has changed")
+  @Test("a PDF is opened once for all pages, and again if it or the password changed")
   func once() throws {
     let folder = try TemporaryFolder()
     try folder.write("a.pdf", Self.pdf(100))
@@ -38,7 +38,7 @@ struct OpenPDFTests {
     #expect(OpenPDF.of(folder("a.pdf")) !== second)
   }
 
-  @Test("what is no PDF is not opened")
+  @Test("other files are not opened")
   func others() throws {
     let folder = try TemporaryFolder()
     try folder.write("a.pdf", Array("no PDF".utf8))

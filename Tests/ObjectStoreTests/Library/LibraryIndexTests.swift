@@ -60,7 +60,7 @@ struct LibraryIndexTests {
   /// As a version of the program left it that took a copy for a segment and died when it removed that: the segments
   /// that the new one holds are gone, and its lines name what is no segment.
   @Test(arguments: ["a//x", "1700000000000-ab (1)", "tab\tx", "\u{1}", "1700000000000-AB"])
-  func `a directory that names a stray object as a segment is read, and index writes it anew`(name: String)
+  func `an index that names a stray object as a segment is read and rewritten`(name: String)
     throws
   {
     let setting = try Setting()
@@ -82,7 +82,7 @@ struct LibraryIndexTests {
     #expect(setting.reports.all.count == 1 && setting.strays.count == 1)
   }
 
-  @Test func `keys that are no UTF-8, and the longest, are listed past and reported once`() throws {
+  @Test func `keys that are not UTF-8 or too long are skipped and reported once`() throws {
     let setting = try Setting()
     defer { setting.store.stop() }
     let below = Array(Self.folder.utf8)
@@ -101,7 +101,7 @@ struct LibraryIndexTests {
   }
 
   @Test(arguments: [true, false])
-  func `a rewritten directory that the store lost or damaged replaces nothing`(isLost: Bool) throws {
+  func `a rewritten index that the store lost or damaged replaces nothing`(isLost: Bool) throws {
     let setting = try Setting()
     defer { setting.store.stop() }
     setting.put("1700000000001-cd", [setting.image("one")])
@@ -114,7 +114,7 @@ struct LibraryIndexTests {
     #expect(setting.segments.count == 1 && setting.ids == ["one", "two"])
   }
 
-  @Test func `names of segments are those that builders give`() {
+  @Test func `names of segments are those that builders assign`() {
     for (name, isOne) in [
       ("1700000000000-ab", true), ("1700000000000-0", true), ("1700000000000-ffffffffffffffff-whole", true),
       ("1700000000000-", false), ("1700000000000-00ab", false), ("1700000000000-AB", false), ("", false),

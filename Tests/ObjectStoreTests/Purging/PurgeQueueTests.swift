@@ -29,7 +29,7 @@ import Testing
 
   private let cache = Cache()
 
-  @Test func `a key is asked for at once, and again for what was on its way`() {
+  @Test func `a key is purged at once, and again for responses in transit`() {
     let queue = cache.queue
     queue.add(["a", "b"])
     let start = ContinuousClock.now
@@ -47,7 +47,7 @@ import Testing
     #expect(cache.taken.isEmpty)
   }
 
-  @Test func `a cache that does not answer is asked until it does, and told of once`() {
+  @Test func `an unresponsive cache is retried until it responds, and reported once`() {
     let queue = cache.queue
     queue.add(["a"])
     cache.answers.withLock { $0 = false }
@@ -62,7 +62,7 @@ import Testing
     #expect(cache.taken.isEmpty && queue.count == 1)
   }
 
-  @Test func `no header has more keys than it has room for`() {
+  @Test func `no header has more keys than fit`() {
     let queue = cache.queue
     queue.add((0..<250).map(String.init))
     queue.ask(at: .now)
@@ -70,7 +70,7 @@ import Testing
     #expect(asked.map(\.count) == [100, 100, 50] && Set(asked.joined()).count == 250)
   }
 
-  @Test func `a hundred thousand keys go a hundred at a time, and what was added again begins again`() {
+  @Test func `100,000 keys are purged a hundred at a time, and keys added again restart`() {
     let queue = cache.queue
     let start = ContinuousClock.now
     queue.add((0..<100_000).map(String.init), at: start)
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "what is no address is refused",
+    "other texts are rejected as addresses",
     arguments: ["", "127.0.0.1:6081", "http://", "ftp://a/", "http://a b/", "http://a/\n"])
   func addresses(_ text: String) { #expect(PurgeClient(text, key: "key") == nil) }
 }

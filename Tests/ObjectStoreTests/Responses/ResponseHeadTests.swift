@@ -20,7 +20,7 @@ struct ResponseHeadTests {
     return [first, last + 1, whole]
   }
 
-  @Test func `a part's place is told in one way alone`() {
+  @Test func `a range has exactly one valid notation`() {
     let most = "\(Int.max)"
     let pieces = ["bytes ", "bytes", "0", "7", "12", "-", "/", "*", " ", "+1", "٣", most, most + "0"]
     var random = SplitMix(SplitMix.runSeed)
@@ -38,7 +38,7 @@ struct ResponseHeadTests {
     }
   }
 
-  @Test func `a key can be asked for whose parts are neither empty nor dots`() {
+  @Test func `a readable key has no part that is empty or dots`() {
     func isReadable(_ key: String) -> Bool {
       let parts = key.split(separator: "/", omittingEmptySubsequences: false)
       return !key.contains("\0") && !parts.contains { ["", ".", ".."].contains($0) }

@@ -3,7 +3,7 @@ import Testing
 @testable import ZigguratObjectStore
 
 @Suite struct RequestLimitsTests {
-  @Test func `a transfer goes on while bytes come, and not byte by byte`() {
+  @Test func `a transfer continues while bytes arrive at a minimum rate`() {
     var limits = RequestLimits(tries: 1, silence: .seconds(3))
     (limits.grace, limits.leastRate) = (.seconds(2), 1000)
     let start = ContinuousClock.now

@@ -6,7 +6,7 @@ import Testing
 struct TimeoutPolicyTests {
   private let start = ContinuousClock.now
 
-  @Test func `retries are a tenth of the traffic, besides a few that quiet times leave over`() {
+  @Test func `retries are limited to a tenth of the traffic and a small reserve`() {
     var budget = RetryBudget(share: 0.125, most: 2)
     func spent() -> Bool { budget.spend() }
     #expect([spent(), spent(), spent()] == [true, true, false])
@@ -31,14 +31,14 @@ struct TimeoutPolicyTests {
     #expect(!breaker((0..<19).map { _ in (at: 0.1, false) }).isOpen)
   }
 
-  @Test func `what was longer ago than five seconds counts no more`() {
+  @Test func `calls older than five seconds do not count`() {
     let old = (0..<19).map { _ in (at: 0.2, false) }
     #expect(breaker(old + [(at: 4.9, false)]).isOpen)
     #expect(!breaker(old + [(at: 5.3, false)]).isOpen)
     #expect(!breaker(old + [(at: 60, false)]).isOpen)
   }
 
-  @Test func `while open one call a second is let through, and one answer closes it`() {
+  @Test func `an open breaker admits one call a second, and one response closes it`() {
     var breaker = breaker((0..<20).map { _ in (at: 0, false) })
     func admits(_ seconds: Double) -> Bool { breaker.admits(at: start + .seconds(seconds)) }
     #expect(!admits(0.25) && !admits(0.99))

@@ -26,7 +26,7 @@ struct ObjectSettingsTests {
   }
 
   @Test(
-    "what is no address is refused",
+    "other texts are rejected as addresses",
     arguments: [
       "", "pictures", "s3:/pictures", "s3://", "s3:///a", "s3://Pictures", "s3://ab", "s3://a..b", "s3://-ab",
       "s3://pic tures", "s3://pictures//a", "s3://pictures/a//b", "s3://pictures/a/../b", "s3://pictures/.",
@@ -36,7 +36,7 @@ struct ObjectSettingsTests {
   func noAddresses(_ text: String) { #expect(ObjectAddress(text) == nil) }
 
   @Test(
-    "a key's address has the bucket where the style says",
+    "the addressing style sets the bucket's position in a URL",
     arguments: [
       ([:], "https://pictures.s3.us-east-1.amazonaws.com/a/b"),
       (["AWS_REGION": "eu-west-3"], "https://pictures.s3.eu-west-3.amazonaws.com/a/b"),
@@ -67,19 +67,19 @@ struct ObjectSettingsTests {
     #expect(try Self.settings(environment, ["/home/me/.aws/config": config]).url(Self.bucket, "a/b") == url)
   }
 
-  @Test func `a key is encoded by its bytes, and its slashes are not`() throws {
+  @Test func `a key is percent-encoded by bytes, except its slashes`() throws {
     let url = try Self.settings(["AWS_ENDPOINT_URL": "http://store"], [:]).url(Self.bucket, "a b/\u{301}c/%+")
     #expect(url == "http://store/pictures/a%20b/%CC%81c/%25%2B")
   }
 
-  @Test func `a bucket with dots stands in the path, for no certificate has it`() throws {
+  @Test func `a bucket with dots is in the path, as no certificate covers it`() throws {
     let settings = try Self.settings([:])
     #expect(
       settings.url(BucketName("my.pictures")!, "a") == "https://s3.us-east-1.amazonaws.com/my.pictures/a")
     #expect(settings.url(Self.bucket, "") == "https://pictures.s3.us-east-1.amazonaws.com/")
   }
 
-  @Test func `credentials are the environment's, else those of the files' profile`() throws {
+  @Test func `credentials are those of the environment, else of the profile in the files`() throws {
     let files = [
       "/home/me/.aws/credentials": """
       [default]
@@ -112,7 +112,7 @@ struct ObjectSettingsTests {
   }
 
   @Test(
-    "what cannot be meant is told",
+    "invalid settings are reported",
     arguments: [
       (["AWS_PROFILE": "nobody"], "nobody"), (["AWS_REGION": "eu/west"], "eu/west"),
       (["AWS_ENDPOINT_URL_S3": "store.example"], "store.example"),

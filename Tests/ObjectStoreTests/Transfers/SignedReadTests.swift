@@ -15,7 +15,7 @@ struct SignedReadTests {
     Array(request.utf8).withUnsafeBytes { SignedRead(url: "u", sent: $0) }
   }
 
-  @Test func `parts of one version are signed once, of another anew`() throws {
+  @Test func `ranges of one version share a signature, other versions do not`() throws {
     let object = ObjectClientTests.object
     let server = FakeStore([ObjectClientTests.path: object, "/pictures/szi/b": object])
     defer { server.stop() }
@@ -43,7 +43,7 @@ struct SignedReadTests {
     #expect(names == "host;if-match;x-amz-content-sha256;x-amz-date;x-amz-security-token")
   }
 
-  @Test func `a signature ends with its time, and where the store does not take it`() throws {
+  @Test func `a signature expires, or ends if the store rejects it`() throws {
     let (version, now) = (ObjectClientTests.version, ContinuousClock.now)
     let read = try #require(Self.read())
     var reads = SignedReads(lifetime: .seconds(60))
@@ -62,7 +62,7 @@ struct SignedReadTests {
   }
 
   @Test(arguments: [1, 2], ["401 Unauthorized", "403 Forbidden"])
-  func `a read that is refused with a reused signature is repeated once, with a new one`(
+  func `a read rejected with a reused signature is repeated once with a new one`(
     refusals: Int, status: String
   ) throws {
     let server = FakeStore(script: { number, _ in
@@ -83,7 +83,7 @@ struct SignedReadTests {
     #expect(server.requests.count == 4)
   }
 
-  @Test func `the signature is found in what was sent, whole or not at all`() throws {
+  @Test func `the signature is parsed from the sent request, whole or not at all`() throws {
     let read = try #require(Self.read())
     #expect(read.url == "u" && read.date == "20261125T100000Z" && read.authorization == "AWS4 a:b, c=d")
     #expect(Self.read("") == nil && Self.read("GET / HTTP/1.1\r\n\r\n") == nil)

@@ -30,7 +30,7 @@ struct ObjectWriterTests {
         == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
   }
 
-  @Test func `a file is sent with its digest, once more where the store was busy`() throws {
+  @Test func `a file is sent with its digest, again if the store was busy`() throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("a", Self.content)
     let server = FakeStore(script: { number, _ in
@@ -50,7 +50,7 @@ struct ObjectWriterTests {
   }
 
   @Test(
-    "what the store refuses is told, and what stays wrong, too",
+    "rejected requests and repeated errors are reported",
     arguments: [
       (Scripted(status: "400 Bad Request"), ObjectError.refused(400), 1),
       (Scripted(status: "403 Forbidden"), .refused(403), 1),
@@ -110,7 +110,7 @@ struct ObjectWriterTests {
         "<Part><PartNumber>2</PartNumber><ETag>&quot;p2&quot;</ETag></Part>"))
   }
 
-  @Test func `parts that do not become the file are removed`() throws {
+  @Test func `parts of a failed upload are removed`() throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("a", Self.content)
     let end = "<Error><Code>InternalError</Code></Error>"
@@ -127,7 +127,7 @@ struct ObjectWriterTests {
     }
   }
 
-  @Test func `parts are no more than stores take`() {
+  @Test func `the number of parts is within the limit of stores`() {
     let parts = ObjectWriter.Parts()
     for count in [1 << 30 + 1, 5 << 40] {
       let ranges = parts.ranges(count)
@@ -142,7 +142,7 @@ struct ObjectWriterTests {
       + "\(objects)</ListBucketResult>"
   }
 
-  @Test func `a list is asked for by the last key and read whole`() throws {
+  @Test func `a list is requested from the last key and read to its end`() throws {
     let xml = Self.page(
       "<Contents><Key>a_b/1</Key><ETag>&quot;x&quot;</ETag><Size>7</Size><Owner><ID>z</ID></Owner></Contents>"
         + "<Contents><Size>0</Size><ETag>y</ETag><Key>a_b/2</Key></Contents>")
@@ -160,7 +160,7 @@ struct ObjectWriterTests {
   }
 
   @Test(arguments: [("false", 1), ("true", 2), (nil, 2), ("False", 2), ("", 2)])
-  func `a list ends where the store says so, or has no more`(said: String?, requests: Int) throws {
+  func `a list ends at the end flag, or at an empty page`(said: String?, requests: Int) throws {
     let truncated = said.map { "<IsTruncated>\($0)</IsTruncated>" } ?? ""
     let object = "<Contents><Key>a_b/1</Key><ETag>x</ETag><Size>7</Size></Contents>"
     let server = FakeStore(script: { _, request in
@@ -178,7 +178,7 @@ struct ObjectWriterTests {
     }
   }
 
-  @Test func `an empty page that says it is truncated is continued by its token`() throws {
+  @Test func `an empty truncated page is continued by its token`() throws {
     func object(_ name: String) -> String {
       "<Contents><Key>a_b/\(name)</Key><ETag>x</ETag><Size>7</Size></Contents>"
     }
@@ -205,7 +205,7 @@ struct ObjectWriterTests {
       ("true", "", 2), ("True", "", 2), ("true", "<NextContinuationToken></NextContinuationToken>", 2),
       ("true", "<NextContinuationToken>same</NextContinuationToken>", 3),
     ])
-  func `an empty page that says it is truncated and cannot be continued is no end of the list`(
+  func `an empty truncated page without a new token is no end of the list`(
     said: String, token: String, requests: Int
   ) throws {
     let object = "<Contents><Key>a_b/1</Key><ETag>x</ETag><Size>7</Size></Contents>"
@@ -218,7 +218,7 @@ struct ObjectWriterTests {
     #expect(server.requests.count == requests)
   }
 
-  @Test func `a list of nothing but empty pages comes to an end`() throws {
+  @Test func `a list of empty pages alone ends`() throws {
     let server = FakeStore(script: { number, _ in
       Scripted(
         body: Self.page(
@@ -229,7 +229,7 @@ struct ObjectWriterTests {
     #expect(server.requests.count == 1001)
   }
 
-  @Test func `keys are decoded where the store says that they are encoded, and only there`() throws {
+  @Test func `keys are decoded only if the store declares them encoded`() throws {
     let objects = ["a_b/a+%2B%20%C3%A9", "a_b/b%2526"].map {
       "<Contents><Key>\($0)</Key><ETag>x</ETag><Size>7</Size></Contents>"
     }.joined()
@@ -262,7 +262,7 @@ struct ObjectWriterTests {
   }
 
   @Test(
-    "what is no list is none",
+    "other XML is no list",
     arguments: [
       "", "<html></html>", "<ListBucketResult>", page("<Contents><ETag>x</ETag><Size>7</Size></Contents>"),
       page(
@@ -276,7 +276,7 @@ struct ObjectWriterTests {
     #expect(throws: ObjectError.damaged) { _ = try Self.writer(server).list(after: nil) }
   }
 
-  @Test func `what is removed is gone, also where it was before`() throws {
+  @Test func `removing an object succeeds if it is already gone`() throws {
     let server = FakeStore(script: { _, request in
       Scripted(status: request.path.hasSuffix("gone") ? "404 Not Found" : "204 No Content")
     })

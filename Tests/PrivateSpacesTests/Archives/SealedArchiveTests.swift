@@ -10,7 +10,7 @@ import ZigguratTestSupport
 @Suite struct SealedArchiveTests {
   private static let count = SmallSpace.pyramid.tileCount
 
-  @Test func everyTileComesBackAsThePlainArchiveHasIt() throws {
+  @Test func `every tile is read as in the plain archive`() throws {
     let space = try SmallSpace()
     let path = space.library("plain.szi")
     let pyramid = Pyramid(imageSize: PixelSize(width: 1234, height: 777)!, tileSize: 32)!
@@ -58,7 +58,7 @@ import ZigguratTestSupport
   }
 
   /// Thousands of positions: every one of the archive's bytes.
-  @Test func anyFlippedByteOfAnArchiveIsRefused() throws {
+  @Test func `an archive with any byte flipped is rejected`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     try space.write("other", version: 2)
@@ -79,7 +79,7 @@ import ZigguratTestSupport
     #expect(Reading(space, "one", version: 1).right == Reading.pieces)
   }
 
-  @Test func anyFlippedByteOfTheIndexIsRefused() throws {
+  @Test func `an index with any byte flipped is rejected`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     let name = try space.newest.name
@@ -94,7 +94,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func fileCutOrLengthenedIsRefused() throws {
+  @Test func `a shortened or lengthened file is rejected`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     let file = try space.file(of: "one")
@@ -110,7 +110,7 @@ import ZigguratTestSupport
   }
 
   /// Changes of files without the password, and the errors that they cause.
-  @Test func tilesSwappedWithinAnArchiveAreRefused() throws {
+  @Test func `tiles swapped within an archive are rejected`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     let file = try space.file(of: "one")
@@ -145,7 +145,7 @@ import ZigguratTestSupport
     #expect(swaps > 20)
   }
 
-  @Test func filesSwappedAreRefused() throws {
+  @Test func `swapped files are rejected`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     try space.write("two", version: 1)
@@ -158,7 +158,7 @@ import ZigguratTestSupport
     #expect(Reading(space, "two", version: 1).refused == Reading.pieces)
   }
 
-  @Test func olderVersionPutBackIsRefused() throws {
+  @Test func `an older version in place of the current one is rejected`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     let (oldFile, oldName) = (try space.file(of: "one"), try space.newest.name)
@@ -182,7 +182,7 @@ import ZigguratTestSupport
       refusal { _ = try open.ids() }?.hasSuffix("it is older than the one that was read before") == true)
   }
 
-  @Test func tilesOfAnOlderVersionInTheNewFileAreRefused() throws {
+  @Test func `tiles of an older version in the new file are rejected`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     let old = try space.bytes(space.file(of: "one"))
@@ -201,7 +201,7 @@ import ZigguratTestSupport
     #expect(reading.refused > 5 && reading.right > 5 && reading.wrong == 0)
   }
 
-  @Test func filesOfAnotherSpaceAreRefused() throws {
+  @Test func `files of another space are rejected`() throws {
     let (space, other) = (try SmallSpace(), try SmallSpace())
     try space.write("one", version: 1)
     try other.write("one", version: 1)
@@ -212,14 +212,14 @@ import ZigguratTestSupport
     #expect(refusal { _ = try space.open() } != nil)
   }
 
-  @Test func missingIndexIsNoEmptySpace() throws {
+  @Test func `a missing index is an error, not an empty space`() throws {
     let space = try SmallSpace()
     unlink(space.folder.path(try space.newest.name))
     #expect(
       refusal { _ = try space.open() }?.hasSuffix("it is not there; was the space's key changed?") == true)
   }
 
-  @Test func noiseIsRefused() throws {
+  @Test func `random bytes are rejected`() throws {
     let space = try SmallSpace()
     try space.write("one", version: 1)
     let file = try space.file(of: "one")

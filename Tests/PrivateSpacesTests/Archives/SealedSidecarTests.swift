@@ -22,7 +22,7 @@ import ZigguratTestSupport
   /// As a process that starts now opens it.
   private func index() throws -> SpaceIndex { try small.open().index() }
 
-  @Test func wordsStayWhenThePictureIsWrittenAnew() throws {
+  @Test func `a sidecar stays when the picture is rebuilt`() throws {
     #expect(try small.open().sidecar(ofID: "a") == Self.metadata)
     #expect(try small.open().sidecar(ofID: "b") == nil)
     try small.write("a", version: 2)
@@ -33,7 +33,7 @@ import ZigguratTestSupport
     #expect(try index() == before, "nothing to write, nothing written")
   }
 
-  @Test func everyFlippedByteIsRefused() throws {
+  @Test func `a sidecar with any byte flipped is rejected`() throws {
     let file = try #require(try index().entries["a"]?.sidecar?.file)
     let whole = try small.bytes(file)
     #expect(whole.count > Self.metadata.count + 1024)
@@ -50,7 +50,7 @@ import ZigguratTestSupport
     #expect(try space.sidecar(ofID: "a") == Self.metadata)
   }
 
-  @Test func olderAndForeignOnesAreRefused() throws {
+  @Test func `older sidecars and those of other images are rejected`() throws {
     let first = try #require(try index().entries["a"]?.sidecar?.file)
     let older = try small.bytes(first)
     _ = try space.changeSidecar(ofID: "b") { _ in Array("of b".utf8) }
@@ -64,7 +64,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func deletedOnesComeBackWithTheirWordsOrGoForGood() throws {
+  @Test func `deleted images are restored with their sidecars, or removed for good`() throws {
     let files = Set(try small.names())
     let (deletion, refused) = try space.delete(["a", "none"], at: 1000)
     let name = try #require(deletion?.name)
@@ -84,7 +84,7 @@ import ZigguratTestSupport
     #expect(try space.deletions(since: 0).isEmpty)
   }
 
-  @Test func indexFromBeforeThereWereAnyIsRead() throws {
+  @Test func `an index of a version without sidecars is read`() throws {
     let text = #"{"entries":{"a":{"bytes":3,"file":"f","generation":"g"}},"sequence":7}"#
     let index = try JSONDecoder().decode(SpaceIndex.self, from: Data(text.utf8))
     #expect(index.entries["a"]?.sidecar == nil && index.deletions == nil && index.files == ["f"])

@@ -18,7 +18,7 @@ import ZigguratTestSupport
     return try withExtendedLifetime(file) { String(decoding: try bytes(file.path), as: UTF8.self) }
   }
 
-  @Test func whatWasWrittenComesBack() throws {
+  @Test func `written bytes are read back`() throws {
     let spool = try SealedSpool(folder: folder.path)
     try write("grand", at: 0, to: spool)
     try write("mother", at: 5, to: spool)
@@ -27,7 +27,7 @@ import ZigguratTestSupport
     #expect(try spool.start(100).count == 11)
   }
 
-  @Test func earlierByteIsGoneOnFrom() throws {
+  @Test func `a write at an earlier position discards the bytes after it`() throws {
     let spool = try SealedSpool(folder: folder.path)
     for (metadata, position) in [
       ("grand", 0), ("mother", 5), ("father, much longer", 5), ("pa", 5), ("!", 7),
@@ -42,7 +42,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func fileHasNoNameAndHoldsNothingPlain() throws {
+  @Test func `the file has no name and contains no plain text`() throws {
     let spool = try SealedSpool(folder: folder.path)
     for number in 0..<50 { try write("grandmother", at: 11 * number, to: spool) }
     #expect(SpaceFolder(library: folder.path + "/x").names().isEmpty)
@@ -54,7 +54,7 @@ import ZigguratTestSupport
     #expect(Set(pieces).count == 50)
   }
 
-  @Test func changedByteIsRefused() throws {
+  @Test func `a changed byte is rejected`() throws {
     for place in 0..<102 {
       let spool = try SealedSpool(folder: folder.path)
       try write("grandmother", at: 0, to: spool)
@@ -64,7 +64,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func discardedOneHoldsAndTakesNothing() throws {
+  @Test func `a discarded spool is empty and accepts nothing`() throws {
     let spool = try SealedSpool(folder: folder.path)
     try write("grandmother", at: 0, to: spool)
     spool.discard()

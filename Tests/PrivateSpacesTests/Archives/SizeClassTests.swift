@@ -8,9 +8,11 @@ import ZigguratTestSupport
     (0, 32_768), (1, 32_768), (32_768, 32_768), (32_769, 34_816), (65_536, 65_536), (65_537, 67_584),
     (1_000_000, 1_015_808), (1 << 30, 1 << 30), ((1 << 30) + 1, (1 << 30) + (1 << 25)),
   ])
-  func classesAreThoseOfPadme(count: Int, size: Int) { #expect(SizeClass.size(holding: count) == size) }
+  func `size classes are those of Padmé`(count: Int, size: Int) {
+    #expect(SizeClass.size(holding: count) == size)
+  }
 
-  @Test func classHoldsWhatItIsForAndWastesLittle() {
+  @Test func `a size class holds its content and wastes little`() {
     var random = SplitMix(SplitMix.runSeed)
     for _ in 0..<20_000 {
       let count = SizeClass.least + random.below(1 << (16 + random.below(26)))
@@ -21,14 +23,14 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func decoysHaveSizesOfClassesAndOftenOthersThanTheIndex() {
+  @Test func `decoys have the sizes of classes, often other ones than the index`() {
     #expect((0..<50).allSatisfy { _ in SizeClass.random(upTo: SizeClass.least) == SizeClass.least })
     let sizes = (0..<500).map { _ in SizeClass.random(upTo: 1 << 20) }
     #expect(sizes.allSatisfy { SizeClass.size(holding: $0) == $0 && $0 <= 1 << 20 })
     #expect(Set(sizes).count > 20)
   }
 
-  @Test func paddingIsInPiecesThatEachHaveRoomForTheirSeal() {
+  @Test func `each piece of padding has room for its seal`() {
     var random = SplitMix(SplitMix.runSeed)
     for _ in 0..<2000 {
       let count = random.below(1 << (8 + random.below(26)))

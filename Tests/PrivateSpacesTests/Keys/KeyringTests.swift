@@ -12,7 +12,7 @@ import ZigguratTestSupport
     bytes.dropLast(32) + Sodium.digest(bytes.dropLast(32))
   }
 
-  @Test func everyOneOf64SpacesIsOpenedByItsOwnPasswordOnly() throws {
+  @Test func `each of 64 spaces is opened by its own password only`() throws {
     var keyring = Keyring()
     let spaces = (0..<64).map { _ in (password: LockedBytes.random(32), key: LockedBytes.random(32)) }
     for space in spaces { keyring.put(space.key, under: space.password) }
@@ -25,7 +25,7 @@ import ZigguratTestSupport
     #expect(read.spaceKey(.random(32)) == nil)
   }
 
-  @Test func newPasswordTakesTheSlotsOfTheOld() throws {
+  @Test func `a new password takes the slots of the old one`() throws {
     var keyring = Keyring()
     let (old, new, other) = (LockedBytes.random(32), LockedBytes.random(32), LockedBytes.random(32))
     let (key, otherKey) = (LockedBytes.random(32), LockedBytes.random(32))
@@ -40,7 +40,7 @@ import ZigguratTestSupport
     #expect(contents(keyring.spaceKey(other)?.key) == contents(otherKey))
   }
 
-  @Test func slotInUseLooksLikeAFreeOne() {
+  @Test func `a used slot looks like a free one`() {
     var keyring = Keyring()
     // Every slot in use against none, byte by byte of the slot: each value about as often.
     for _ in 0..<Keyring.slotCount / Keyring.copies { keyring.put(.random(32), under: .random(32)) }
@@ -56,7 +56,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func slotMovedElsewhereOpensNothing() throws {
+  @Test func `a moved slot opens nothing`() throws {
     var keyring = Keyring()
     let password = LockedBytes.random(32)
     keyring.put(.random(32), under: password)
@@ -72,7 +72,7 @@ import ZigguratTestSupport
     #expect(try Keyring(bytes: resigned(bytes)).spaceKey(password) == nil)
   }
 
-  @Test func oneFlippedByteAnywhereIsNoticedAndLosesNothing() throws {
+  @Test func `one flipped byte anywhere is detected and loses nothing`() throws {
     var keyring = Keyring()
     let (password, key) = (LockedBytes.random(32), LockedBytes.random(32))
     keyring.put(key, under: password)
@@ -97,7 +97,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func lostCopiesLeaveTheOthers() throws {
+  @Test func `lost copies leave the others`() throws {
     var keyring = Keyring()
     let (password, key) = (LockedBytes.random(32), LockedBytes.random(32))
     keyring.put(key, under: password)
@@ -112,7 +112,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [0, 1, Keyring.byteCount - 1, Keyring.byteCount + 1])
-  func anotherSizeIsRefused(_ count: Int) {
+  func `a keyring of another size is rejected`(_ count: Int) {
     let bytes = Array((Keyring().bytes + [0]).prefix(count))
     let said = refusal { _ = try Keyring(bytes: bytes) }
     #expect(
@@ -120,7 +120,7 @@ import ZigguratTestSupport
         + "file back in its place")
   }
 
-  @Test func bothHeadersSpoiltIsSaid() {
+  @Test func `damage of both headers is reported`() {
     var bytes = Keyring().bytes
     bytes[40] ^= 1
     bytes[Keyring.byteCount - 32 - Keyring.headerCount + 100] ^= 1
@@ -135,7 +135,7 @@ import ZigguratTestSupport
       (3, 64 << 30), (3, .max), (3, 0), (3, 64 << 20), (3, (1 << 30) + 1), (0, 256 << 20), (2, 256 << 20),
       (13, 256 << 20), (.max, 256 << 20),
     ] as [(UInt64, UInt64)])
-  func costsOutOfRangeAreRefused(_ passes: UInt64, _ memory: UInt64) {
+  func `costs out of range are rejected`(_ passes: UInt64, _ memory: UInt64) {
     let header = Keyring.header(passes: passes, memory: memory, salt: Sodium.random(16))
     var bytes = Keyring().bytes
     bytes.replaceSubrange(0..<header.count, with: header)
@@ -145,7 +145,7 @@ import ZigguratTestSupport
         + "over 268435456 to 1073741824")
   }
 
-  @Test func anotherVersionIsRefused() {
+  @Test func `a keyring of another version is rejected`() {
     let header = Keyring.header(version: 2, passes: 3, memory: 256 << 20, salt: Sodium.random(16))
     var bytes = Keyring().bytes
     bytes.replaceSubrange(0..<header.count, with: header)
@@ -154,7 +154,7 @@ import ZigguratTestSupport
         == "cannot read the keyring: it has version 2; this program knows 1")
   }
 
-  @Test func noiseIsRefusedOrReadAsItWas() throws {
+  @Test func `a randomly changed keyring is rejected or read as it was`() throws {
     let keyring = Keyring()
     var random = SplitMix(SplitMix.runSeed)
     for _ in 0..<2000 {

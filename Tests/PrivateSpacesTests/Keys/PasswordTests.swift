@@ -9,7 +9,7 @@ import ZigguratTestSupport
 @Suite(.serialized) struct PasswordTests {
   private func password(_ text: String) throws -> Password { try Password(text) }
 
-  @Test func passwordsOpenTheirOwnSpacesAndNoOther() throws {
+  @Test func `a password opens its own space and no other`() throws {
     let library = try TemporaryFolder()
     let spaces = PrivateSpaces(library: library.path)
     try spaces.create(password("first of two"))
@@ -44,7 +44,7 @@ import ZigguratTestSupport
     #expect(try spaces.open(password("second of two")).ids() == [])
   }
 
-  @Test func wrongPasswordTakesTheWorkOfNoSpaceAtAll() throws {
+  @Test func `a wrong password takes as much work as without any space`() throws {
     let library = try TemporaryFolder()
     let spaces = PrivateSpaces(library: library.path)
     for number in 0..<3 { try spaces.create(password("space \(number)")) }
@@ -67,7 +67,7 @@ import ZigguratTestSupport
     #expect((0.8...1.25).contains(median), "\(ratios)")
   }
 
-  @Test func damagedKeyringOpensWhatItCanAndIsNotWrittenOver() throws {
+  @Test func `a damaged keyring opens the intact spaces and is not overwritten`() throws {
     let library = try TemporaryFolder()
     let spaces = PrivateSpaces(library: library.path)
     try spaces.create(password("the one"))
@@ -88,7 +88,7 @@ import ZigguratTestSupport
     #expect(try ZigguratTestSupport.bytes(ofFile: path) == bytes)
   }
 
-  @Test func sameLettersComposedOrNotAreOnePassword() throws {
+  @Test func `composed and decomposed letters are one password`() throws {
     let (composed, decomposed) = (try password("Stra\u{df}e \u{e9}"), try password("Stra\u{df}e e\u{301}"))
     #expect(composed == decomposed)
     #expect(!(composed == (try password("Strasse e"))))
@@ -100,11 +100,11 @@ import ZigguratTestSupport
     ("two\nlines", "it has control characters or more than one line"),
     ("tab\t", "it has control characters or more than one line"),
   ])
-  func unusablePasswordsAreRefused(_ text: String, _ reason: String) {
+  func `unusable passwords are rejected`(_ text: String, _ reason: String) {
     #expect(refusal { _ = try Password(text) } == "the password cannot be used: \(reason)")
   }
 
-  @Test func longestPasswordAndOneLineBreakAreTaken() throws {
+  @Test func `the longest password is accepted, and one line break is ignored`() throws {
     let longest = String(repeating: "x", count: 1024)
     #expect(try password(longest) == password(longest))
     #expect(try password("one\r\n") == password("one"))

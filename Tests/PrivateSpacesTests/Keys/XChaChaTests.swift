@@ -19,7 +19,7 @@ import ZigguratTestSupport
     return isOpen ? plain : nil
   }
 
-  @Test func opensWhatLibsodiumSealsAndRefusesEveryFlippedByte() {
+  @Test func `data sealed by libsodium are opened, and every flipped byte is rejected`() {
     var random = SplitMix(6)
     func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(random.below(256)) } }
     for count in Array(0...130) + [511, 512, 513, 4095, 15_500, 70_001] {

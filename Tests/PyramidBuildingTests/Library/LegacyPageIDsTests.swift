@@ -59,7 +59,7 @@ struct LegacyPageIDsTests {
     }
   }
 
-  @Test("none is lost, none is there twice, and one that nobody replaces stays")
+  @Test("no image is lost or duplicated, and an image without a replacement stays")
   func numbered() throws {
     for (name, shade) in [("f1r", 1), ("f1v", 2), ("f2r", 3)] { try write(name, UInt8(shade)) }
     try buildNumbered(["f1r", "f1v", "f2r"])
@@ -74,7 +74,7 @@ struct LegacyPageIDsTests {
     #expect(try bind() == ["in/2", "in/f1r", "in/f2r"])
   }
 
-  @Test("files that are called by numbers keep what is theirs and take what was another's")
+  @Test("files named by numbers keep their own ids and take over free ones")
   func numbers() throws {
     for (name, shade) in [("2", 1), ("3", 2), ("04", 3)] { try write(name, UInt8(shade)) }
     try buildNumbered(["2", "3", "04"])
@@ -86,7 +86,7 @@ struct LegacyPageIDsTests {
     #expect(TrashFolder(library: folder("out")).deletions(since: 0).map(\.images) == [["in/1"]])
   }
 
-  @Test("what was built as a picture becomes a page without being tiled again, and a picture again")
+  @Test("a picture becomes a page, and a picture again, without being tiled again")
   func reworded() throws {
     try write("f1r", 9)
     let id: ImageID = "in/f1r"

@@ -45,7 +45,7 @@ struct LibraryBuilderTests {
     return outcomes.withLock { $0 }
   }
 
-  @Test("what is there and unchanged is left alone; what changed is built again")
+  @Test("unchanged images are kept, and changed ones are rebuilt")
   func unchanged() throws {
     let folder = try TemporaryFolder()
     try Self.picture(folder, "in/a.png")
@@ -64,7 +64,7 @@ struct LibraryBuilderTests {
     #expect(try Self.run(folder, force: true, quality: 81) == ["a": "built", "sub/b": "built"])
   }
 
-  @Test("an archive that is damaged or foreign is built again")
+  @Test("a damaged or foreign archive is rebuilt")
   func damagedArchive() throws {
     let folder = try TemporaryFolder()
     try Self.picture(folder, "in/a.png")
@@ -78,7 +78,7 @@ struct LibraryBuilderTests {
     #expect(try bytes(ofFile: folder("out/a.szi")) == whole)
   }
 
-  @Test("one bad source does not keep the others from being built", arguments: [1, 2, 7])
+  @Test("one damaged source does not prevent the build of the others", arguments: [1, 2, 7])
   func mixed(jobs: Int) throws {
     let folder = try TemporaryFolder()
     for number in 1...6 { try Self.picture(folder, "in/\(number).png", width: 60 + number * 20) }
@@ -92,7 +92,7 @@ struct LibraryBuilderTests {
     #expect(folder.files(below: "out").filter { !$0.hasSuffix(".szi") && $0.hasSuffix(".partial") }.isEmpty)
   }
 
-  @Test("what killed builders left is cleared away; what others are at work on is not")
+  @Test("leftovers of killed builders are removed; files of running ones are kept")
   func leftovers() throws {
     let folder = try TemporaryFolder()
     try Self.picture(folder, "in/a.png")
@@ -110,7 +110,7 @@ struct LibraryBuilderTests {
     #expect(folder.files(below: "out").filter { $0.contains(".partial") }.isEmpty)
   }
 
-  @Test("a cancelled run finishes nothing more and leaves nothing")
+  @Test("a cancelled run completes nothing more and leaves nothing")
   func cancelled() throws {
     let folder = try TemporaryFolder()
     for number in 1...4 { try Self.picture(folder, "in/\(number).png") }
@@ -119,7 +119,7 @@ struct LibraryBuilderTests {
     #expect(folder.files(below: "out").filter { $0.hasSuffix(".szi") || $0.hasSuffix(".partial") }.isEmpty)
   }
 
-  @Test("a picture that takes more memory than is allowed is refused with both numbers")
+  @Test("a picture that needs too much memory is rejected with both numbers")
   func memory() throws {
     let folder = try TemporaryFolder()
     try Self.picture(folder, "in/a.png")
@@ -129,7 +129,7 @@ struct LibraryBuilderTests {
     #expect(folder.files(below: "out").filter { $0.hasSuffix(".szi") || $0.hasSuffix(".partial") }.isEmpty)
   }
 
-  @Test("a library that cannot be made is told of in one line")
+  @Test("a library that cannot be created is reported in one line")
   func noLibrary() throws {
     let folder = try TemporaryFolder()
     try folder.write("file", [1])

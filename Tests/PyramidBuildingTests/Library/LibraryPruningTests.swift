@@ -70,7 +70,7 @@ struct LibraryPruningTests {
       .map { "\($0.dropLast(4))" }
   }
 
-  @Test("of an empty source nothing goes, also where another source is given")
+  @Test("nothing is pruned for an empty source, even beside another source")
   func emptySource() throws {
     let folder = try TemporaryFolder()
     for name in ["in/a.tif", "in/b.tif", "more/c.tif"] {
@@ -85,7 +85,7 @@ struct LibraryPruningTests {
     }
   }
 
-  @Test("what went bit by bit counts with what would go now", arguments: [(7, true), (8, false)])
+  @Test("images pruned by earlier builds count towards the limit", arguments: [(7, true), (8, false)])
   func bitByBit(gone: Int, goes: Bool) throws {
     let folder = try TemporaryFolder()
     for number in 0..<6 { try folder.write("in/\(number).tif", Self.tiff(pages: 1, shade: 9)) }
@@ -96,7 +96,7 @@ struct LibraryPruningTests {
   }
 
   @Test(
-    "ten may go of any library, and a tenth of a large one",
+    "up to ten images are pruned of any library, and a tenth of a large one",
     arguments: [(10, 2, nil), (11, 5, 16), (11, 98, 109), (11, 99, nil)] as [(Int, Int, Int?)])
   func many(gone: Int, left: Int, refused: Int?) throws {
     let folder = try TemporaryFolder()
@@ -110,7 +110,7 @@ struct LibraryPruningTests {
     #expect(ids.count == (refused == nil ? left : gone + left))
   }
 
-  @Test("a part of the sources, other sources and books judge only what came from them")
+  @Test("a build of a part, of other sources or as books prunes only its own images")
   func otherSources() throws {
     let folder = try TemporaryFolder()
     for name in ["in/a.tif", "in/deep/b.tif", "in/deep/c.tif", "other/d.tif"] {
@@ -131,7 +131,7 @@ struct LibraryPruningTests {
     #expect(Self.ids(folder, "out") == all.filter { !["c", "deep/c"].contains($0) })
   }
 
-  @Test("a pattern judges what it matched before, a link what it led to before")
+  @Test("a pattern prunes its former matches, and a link its former targets")
   func patternsAndLinks() throws {
     let folder = try TemporaryFolder()
     for name in ["in/a.tif", "in/b.tif", "in/c.tiff", "new/b.tif"] {
@@ -149,7 +149,7 @@ struct LibraryPruningTests {
     #expect(try Self.build(folder, "led", from: ["link/"]).pruned == ["a", "c"])
   }
 
-  @Test("what came to stand in an image's place, and what came back, is nobody's")
+  @Test("a replaced or restored archive is not pruned with the former image")
   func strangers() throws {
     let folder = try TemporaryFolder()
     for name in ["in/a.tif", "in/b.tif", "in/c.tif", "else/x.tif"] {
@@ -174,7 +174,7 @@ struct LibraryPruningTests {
     #expect(Self.ids(folder, "out") == ["a", "b", "c"] && folder.files(below: "out").contains("b.xmp"))
   }
 
-  @Test("without a catalog, as in a library of before, a build learns what its sources are")
+  @Test("without a catalog, a build learns the sources of its images")
   func unknown() throws {
     let folder = try TemporaryFolder()
     for name in ["a", "b", "c"] { try folder.write("in/\(name).tif", Self.tiff(pages: 1, shade: 9)) }
@@ -211,7 +211,7 @@ struct LibraryPruningTests {
   }
 
   @Test(
-    "pages that are no more go, and so does the image that became pages", arguments: [1, 2, 3, 5], [1, 2, 4])
+    "removed pages are pruned, and so is an image that became pages", arguments: [1, 2, 3, 5], [1, 2, 4])
   func pages(before: Int, after: Int) throws {
     let folder = try TemporaryFolder()
     func ids(_ pages: Int) -> [ImageID] { pages == 1 ? ["a"] : (1...pages).map { "a/\($0)" } }
@@ -224,7 +224,7 @@ struct LibraryPruningTests {
     #expect(pruned == gone && left == ids(after))
   }
 
-  @Test("what a broken source was built into before stays, all its pages, and nothing of others")
+  @Test("all former pages of a broken source stay, and no others")
   func broken() throws {
     let folder = try TemporaryFolder()
     try folder.write("in/a.tif", Self.tiff(pages: 3, shade: 1))
@@ -235,7 +235,7 @@ struct LibraryPruningTests {
     #expect(try Self.build(folder, "out").pruned == ["a/7"])
   }
 
-  @Test("an image in a folder and a page that would share an id: the page is refused")
+  @Test("a page that would share the id of an image in a folder is rejected")
   func sharedID() throws {
     let folder = try TemporaryFolder()
     try folder.write("in/a/2.tif", Self.tiff(pages: 1, shade: 1))
@@ -247,7 +247,7 @@ struct LibraryPruningTests {
     }
   }
 
-  @Test("after any change the library has the ids of one built afresh", arguments: 0..<6)
+  @Test("after any change, the library has the ids of a new build", arguments: 0..<6)
   func anyChange(run: Int) throws {
     let seed = SplitMix.runSeed &+ UInt64(run)
     var random = SplitMix(seed)

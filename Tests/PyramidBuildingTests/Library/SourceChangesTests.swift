@@ -20,7 +20,7 @@ struct SourceChangesTests {
 
   private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-  @Test func `a new file is built at the second look that finds it the same`() throws {
+  @Test func `a new file is built when a second check finds it unchanged`() throws {
     var changes = SourceChanges()
     #expect(changes.settled(of: [source], now: at(0)) == [])
     try write(2)
@@ -32,7 +32,7 @@ struct SourceChangesTests {
     #expect(changes.settled(of: [source], now: at(3)) == [])
   }
 
-  @Test func `a failure of a fresh file is kept back until the file was still for a while`() throws {
+  @Test func `a new file's failure is reported only after the file stays unchanged`() throws {
     var changes = SourceChanges()
     _ = changes.settled(of: [source], now: at(0))
     #expect(changes.settled(of: [source], now: at(1)) == [source])
@@ -49,7 +49,7 @@ struct SourceChangesTests {
     #expect(!changes.isUnsettled)
   }
 
-  @Test func `a copy that goes on after a pause begins anew`() throws {
+  @Test func `a copy that continues after a pause restarts the wait`() throws {
     var changes = SourceChanges()
     _ = changes.settled(of: [source], now: at(0))
     _ = changes.settled(of: [source], now: at(1))
@@ -66,7 +66,7 @@ struct SourceChangesTests {
     #expect(changes.isFresh(source, now: at(60)), "written while it was built")
   }
 
-  @Test func `the first run takes a file that was just written for a fresh one`() throws {
+  @Test func `the first run treats a file that was just written as new`() throws {
     var changes = SourceChanges()
     // A copy may have its original's times.
     try FileManager.default.setAttributes(
@@ -76,7 +76,7 @@ struct SourceChangesTests {
     #expect(!changes.isFresh(source, now: .now + SourceChanges.stillness))
   }
 
-  @Test func `a file that gets another id is another image`() throws {
+  @Test func `a file with another id is another image`() throws {
     var changes = SourceChanges()
     changes.remember([source])
     let renamed = SourceScan.Source(path: source.path, id: "a.jpg")
@@ -84,7 +84,7 @@ struct SourceChangesTests {
     #expect(changes.settled(of: [renamed], now: at(10)) == [renamed])
   }
 
-  @Test func `what is gone is not waited for`() throws {
+  @Test func `a removed file is not waited for`() throws {
     var changes = SourceChanges()
     changes.remember([source])
     changes.postpone(source)

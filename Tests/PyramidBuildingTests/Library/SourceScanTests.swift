@@ -36,7 +36,7 @@ struct SourceScanTests {
     #expect(scan.sources.map(\.id) == ["a.jpg", "a.png", "b", "sub/a"])
   }
 
-  @Test("a file whose name leaves no image's is refused")
+  @Test("a file whose name gives no image id is rejected")
   func nameless() throws {
     let folder = try Self.folder("in/..jpg", "in/a.jpg")
     let scan = SourceScan([folder("in/..jpg"), folder("in")], library: folder("out"))
@@ -44,14 +44,14 @@ struct SourceScanTests {
     #expect(scan.failures.map(\.source) == [folder("in/..jpg")])
   }
 
-  @Test("folders whose names differ in composition alone are not one book")
+  @Test("folders whose names differ only in Unicode form are two books")
   func composition() throws {
     let folder = try Self.folder("in/caf\u{e9}/1.jpg", "in/cafe\u{301}/1.jpg")
     let scan = SourceScan([folder("in")], library: folder("out"), asBooks: true)
     #expect(scan.sources.count == 1 && scan.failures.count == 1)
   }
 
-  @Test("a PDF of one page is a page of its folder's book, and one of several is not")
+  @Test("a PDF of one page is a page of its folder's book; one of several pages is not")
   func onePage() throws {
     let folder = try Self.folder(
       "in/codex/1.jpg", "in/codex/2.pdf", "in/codex/plates.pdf", "in/codex/bad.pdf")
@@ -78,7 +78,7 @@ struct SourceScanTests {
     }
   }
 
-  @Test("two roots that hold the same name: the second is refused and named")
+  @Test("if two roots have the same name, the second is rejected and named")
   func sameID() throws {
     let folder = try Self.folder("one/a.jpg", "two/a.jpg")
     let scan = SourceScan([folder("one"), folder("two")], library: folder("out"))
@@ -90,7 +90,7 @@ struct SourceScanTests {
         ])
   }
 
-  @Test("a file that is met twice is built once: named and in a folder, by a link, hard or soft")
+  @Test("a file that is found twice, by name or by any link, is built once")
   func sameFile() throws {
     let folder = try Self.folder("in/a.jpg")
     #expect(symlink("a.jpg", folder("in/soft.jpg")) == 0)
@@ -100,7 +100,7 @@ struct SourceScanTests {
     #expect(scan.failures.isEmpty)
   }
 
-  @Test("folders that all lead to each other are entered once each")
+  @Test("folders that link to each other are entered once each")
   func mesh() throws {
     let folder = try TemporaryFolder()
     for one in 0..<11 {
@@ -114,7 +114,7 @@ struct SourceScanTests {
     #expect(scan.failures.allSatisfy { $0.reason.hasSuffix("a loop") } && scan.failures.count < 121)
   }
 
-  @Test("a scan that is not wanted any more ends")
+  @Test("a cancelled scan ends")
   func cancelled() throws {
     let folder = try Self.folder("in/a.jpg", "in/b.jpg", "in/c/d.jpg")
     let asked = Mutex(0)
@@ -141,7 +141,7 @@ struct SourceScanTests {
   }
 
   @Test(
-    "hidden files and files that are no images by their names are passed over; a file that is named is not")
+    "hidden files and files without an image extension are skipped, unless they are named")
   func passedOver() throws {
     let folder = try Self.folder(
       "in/.hidden.jpg", "in/.git/a.jpg", "in/notes.txt", "in/noending", "in/a.jpg", "in/Thumbs.db")
@@ -167,7 +167,7 @@ struct SourceScanTests {
       ])
   }
 
-  @Test("globs that the shell has not expanded")
+  @Test("globs that the shell did not expand are expanded")
   func globs() throws {
     let folder = try Self.folder("in/a1.jpg", "in/a2.png", "in/b.jpg", "in/[c].jpg")
     #expect(
@@ -179,14 +179,14 @@ struct SourceScanTests {
     #expect(none.failures.map(\.description) == ["\(folder("in/z*")): No such file or directory"])
   }
 
-  @Test("the library is not searched, wherever it lies")
+  @Test("the library itself is not searched")
   func library() throws {
     let folder = try Self.folder("in/a.jpg", "in/library/b.jpg")
     let scan = SourceScan([folder("in")], library: folder("in/library"))
     #expect(scan.sources.map(\.id) == ["a"])
   }
 
-  @Test("loops of links end with a line")
+  @Test("a loop of links is reported in a line")
   func loops() throws {
     let folder = try Self.folder("in/sub/a.jpg")
     #expect(symlink("..", folder("in/sub/up")) == 0)
@@ -200,7 +200,7 @@ struct SourceScanTests {
       ])
   }
 
-  @Test("a name that is not UTF-8 is told of, and the rest is found")
+  @Test("a name that is not UTF-8 is reported, and the rest is found")
   func notUTF8() throws {
     let folder = try Self.folder("in/a.jpg")
     let name = Array(folder("in/").utf8CString.dropLast()) + [CChar(bitPattern: 0xe9), 0]
@@ -214,7 +214,9 @@ struct SourceScanTests {
     unlink(name)
   }
 
-  @Test("a folder that may not be searched", .enabled(if: getuid() != 0, "root may search every folder"))
+  @Test(
+    "a folder without search permission is reported",
+    .enabled(if: getuid() != 0, "root may search every folder"))
   func unreadable() throws {
     let folder = try Self.folder("in/secret/a.jpg", "in/b.jpg")
     #expect(chmod(folder("in/secret"), 0) == 0)
@@ -224,7 +226,7 @@ struct SourceScanTests {
     #expect(scan.failures.map(\.description) == ["\(folder("in/secret")): Permission denied"])
   }
 
-  @Test("each folder is a book: its pages in natural order, its id its path, the root's its name")
+  @Test("each folder is a book with pages in natural order and its path as id")
   func books() throws {
     let folder = try Self.folder(
       "in/page2.jpg", "in/page10.jpg", "in/page1.png", "in/notes.txt", "in/vol/a/003.tif", "in/vol/a/21.tif",
@@ -240,7 +242,7 @@ struct SourceScanTests {
     #expect(scan.failures.isEmpty && scan.passedOver == 2 && scan.books.isEmpty)
   }
 
-  @Test("below a folder that describes a book all is that book's, but what is below another one")
+  @Test("all images below a folder with a book description are pages of that book")
   func describedBooks() throws {
     let folder = try Self.folder(
       "in/hours/book.json", "in/hours/cover.jpg", "in/hours/a front/f2r.jpg", "in/hours/a front/f10r.jpg",
@@ -265,7 +267,7 @@ struct SourceScanTests {
     #expect(named.sources.map(\.id).first == "hours/a front/f2r" && named.books["hours"] != nil)
   }
 
-  @Test("a book is a folder, and two books of one id do not mix")
+  @Test("a book is a folder, and two books of one id are not merged")
   func booksThatCannotBe() throws {
     let folder = try Self.folder("a/scans/1.jpg", "a/scans.pdf", "b/scans/1.jpg", "c.jpg", ".d.jpg")
     let scan = SourceScan(

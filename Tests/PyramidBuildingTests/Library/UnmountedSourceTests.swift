@@ -60,7 +60,7 @@ struct UnmountedSourceTests {
       ("in", false, ["disk/a", "disk/deep/b"], ["o/d"]), ("in", true, ["disk/a", "disk/deep/b"], ["o/d"]),
       ("in/*/*.tif", false, ["a", "d"], []),
     ] as [(String, Bool, [ImageID], [ImageID])])
-  func `images of an empty folder are only pruned on request, those of a removed one always`(
+  func `images of an empty folder are pruned only on request, those of a removed one always`(
     source: String, asBooks: Bool, spared: [ImageID], gone: [ImageID]
   ) throws {
     let folder = try TemporaryFolder()

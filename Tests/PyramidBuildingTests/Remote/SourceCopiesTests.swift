@@ -14,7 +14,7 @@ import ZigguratTestSupport
     var most = 0
   }
 
-  @Test func `each is copied once, and few before they are asked for`() {
+  @Test func `each source is copied once, and few are copied ahead`() {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
     for _ in 0..<200 {

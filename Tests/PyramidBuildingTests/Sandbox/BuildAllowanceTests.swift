@@ -16,7 +16,7 @@ import ZigguratTestSupport
     return BuildPlan(pyramid: pyramid, format: .jpeg, memory: 1 << 20)
   }
 
-  @Test func `all pages together have the pixels that are allowed`() {
+  @Test func `all pages together may have the allowed number of pixels`() {
     let allowance = BuildAllowance(pixels: 1000 * 1000)
     #expect(!allowance.take(plan(1001, 1000)))
     #expect(allowance.take(plan(1000, 600)))
@@ -65,7 +65,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `a plan with more pixels than are allowed is refused before anything is written`() throws {
+  @Test func `a plan with too many pixels is rejected before anything is written`() throws {
     let plan = BuildMessage.encode(PlanMessage(plan(100_000, 100_000)))
     let folder = try TemporaryFolder()
     #expect(
@@ -75,7 +75,7 @@ import ZigguratTestSupport
     #expect(try answer([(BuildMessage.plan, plan)], nil, in: folder) == "ended")
   }
 
-  @Test func `more pages than are allowed are refused`() throws {
+  @Test func `too many pages are rejected`() throws {
     let pages = BuildMessage.encode(PagesMessage(count: 1_000_000, book: nil))
     let folder = try TemporaryFolder()
     #expect(

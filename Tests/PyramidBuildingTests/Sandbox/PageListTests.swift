@@ -13,7 +13,7 @@ import ZigguratTestSupport
     return try BuildMessage.decode(PagesMessage.self, WorkerMessage(kind: BuildMessage.pages, bytes: bytes))
   }
 
-  @Test func `a hundred thousand pages are listed, with a gap or a mask after each`() throws {
+  @Test func `100,000 pages are listed, with a gap or a mask after each`() throws {
     for places in [Array(1..<100_000), Array(stride(from: 0, to: 200_000, by: 2))] {
       let pages = try effective(places)
       #expect(pages.isPossible)
@@ -21,7 +21,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `forty thousand pages in no order are listed`() throws {
+  @Test func `40,000 pages in random order are listed`() throws {
     var generator = SplitMix(1)
     let places = Array(0..<40_000).shuffled(using: &generator)
     let pages = try effective(places)
@@ -33,7 +33,7 @@ import ZigguratTestSupport
     "[0,1]", "[0,1,0]", "[-1,1,1]", "[0,1,1000001]", "[0,1000000,2]", "[0,0,9223372036854775807]",
     "[9223372036854775807,1,2]", "[0,9223372036854775807,3]", "[0,1,1000000,0,1,1]",
   ])
-  func `numbers that no file has are refused`(_ text: String) {
+  func `impossible numbers are rejected`(_ text: String) {
     #expect(throws: DecodingError.self) {
       _ = try JSONDecoder().decode(NumberList.self, from: Data(text.utf8))
     }

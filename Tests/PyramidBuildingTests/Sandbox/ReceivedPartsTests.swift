@@ -13,7 +13,7 @@ import TileGeometry
     BuildPlan(pyramid: pyramid, format: .jpeg, memory: 1 << 20)
   }
 
-  @Test func everyTileComesOnceAndNoneIsMissing() throws {
+  @Test func `every tile arrives once, and none is missing`() throws {
     var parts = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     for tile in 0..<pyramid.tileCount {
       #expect(!parts.isWhole)
@@ -24,7 +24,9 @@ import TileGeometry
     #expect(parts.isWhole)
   }
 
-  @Test(arguments: [-1, 12, Int.max, Int.min]) func whatThePyramidHasNotIsRefused(_ tile: Int) throws {
+  @Test(arguments: [-1, 12, Int.max, Int.min]) func `tiles outside the pyramid are rejected`(_ tile: Int)
+    throws
+  {
     var parts = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     let isTaken = parts.insert(tile: tile)
     #expect(!isTaken)
@@ -33,13 +35,13 @@ import TileGeometry
   @Test(arguments: [
     "", "/etc/passwd", "../photo.dzi", "a/../../b", "a//b", ".", "a/", String(repeating: "a", count: 256),
   ])
-  func anEntryIsAPathBelowTheRoot(_ name: String) throws {
+  func `an entry is a path below the root`(_ name: String) throws {
     var parts = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     let isTaken = parts.insert(entry: name)
     #expect(!isTaken)
   }
 
-  @Test func entriesAreFewAndEachComesOnce() throws {
+  @Test func `the number of entries is limited, and each arrives once`() throws {
     var parts = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     let taken = (0..<200).filter { parts.insert(entry: "vendor/ziggurat/\($0).json") }
     #expect(taken.count == 100)
@@ -48,12 +50,12 @@ import TileGeometry
     #expect(first && !second)
   }
 
-  @Test func aPyramidThatFitsIntoNoMemoryIsNone() throws {
+  @Test func `a pyramid too large for memory is invalid`() throws {
     let huge = try #require(Pyramid(imageSize: PixelSize(width: 1 << 30, height: 1 << 30)!, tileSize: 2))
     #expect(ReceivedParts(of: plan(huge), within: 1 << 40) == nil)
   }
 
-  @Test func whatNoPictureFillsIsTooMuch() throws {
+  @Test func `more bytes than the picture can fill are rejected`() throws {
     var parts = try #require(ReceivedParts(of: plan(pyramid), within: 1 << 20))
     // 128 MB beside six bytes a pixel.
     let (first, second, third) = (parts.grow(by: 1 << 27), parts.grow(by: 600 * 300 * 6), parts.grow(by: 1))
@@ -61,14 +63,14 @@ import TileGeometry
   }
 
   @Test(arguments: [(1 << 40, 1 << 40), (1 << 62, 1), (1, .max), (.max, .max), (0, 1), (-1, -1)])
-  func aPlanOfMorePixelsThanAnyFileIsNone(_ width: Int, _ height: Int) throws {
+  func `a plan with more pixels than any file has is invalid`(_ width: Int, _ height: Int) throws {
     let effective =
       "{\"width\":\(width),\"height\":\(height),\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
     let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(effective.utf8))
     #expect(plan.plan(BuildOptions()) == nil)
   }
 
-  @Test func thePlanOfAGigapixelPictureIsOne() throws {
+  @Test func `the plan of a gigapixel picture is valid`() throws {
     let effective = "{\"width\":1000000,\"height\":1000000,\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
     let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(effective.utf8))
     #expect(plan.plan(BuildOptions())?.mostBytes == 6_000_000_000_000 + 1 << 27)
@@ -79,5 +81,7 @@ import TileGeometry
     (" \t\u{202e}", "the decoder gave no reason"), ("it is damaged", "it is damaged"),
     (String(repeating: "x", count: 5000), String(repeating: "x", count: 1000)),
   ])
-  func wordsAreALine(_ effective: String, _ line: String) { #expect(effective.sanitizedLine == line) }
+  func `text is reduced to one line`(_ effective: String, _ line: String) {
+    #expect(effective.sanitizedLine == line)
+  }
 }

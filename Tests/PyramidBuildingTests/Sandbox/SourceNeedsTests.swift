@@ -29,7 +29,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: ["slide.vms", "slide.VMU"])
-  func `of a slide's folder the files that it lists`(name: String) throws {
+  func `only files that a slide lists are opened in its folder`(name: String) throws {
     for each in ["a 1.jpg", "b.jpg", "map.jpg", "x.opt", "other.jpg", ".netrc", "sub/secret"] {
       try folder.write(each, Array("x".utf8))
     }
@@ -78,7 +78,7 @@ import ZigguratTestSupport
     ("x.jpg", "This is a letter.", false, false),
     ("x.msl", "<?xml version='1.0'?><image/>", false, false),
   ])
-  func `what is loaded is what the loaders need`(
+  func `only the loaders that a file needs are preloaded`(
     name: String, start: String, isMagick: Bool, drawsText: Bool
   ) throws {
     let bytes = start.unicodeScalars.map { UInt8($0.value) }
@@ -90,7 +90,7 @@ import ZigguratTestSupport
     #expect(fonts == drawsText)
   }
 
-  @Test func `of MIRAX the folder of the slide's name`() throws {
+  @Test func `of a MIRAX slide, the folder with its name is opened`() throws {
     for each in ["slide.mrxs", "slide/Data.dat", ".mrxs", "..mrxs", "mrxs", "other.jpg"] {
       try folder.write(each, Array("x".utf8))
     }

@@ -12,7 +12,7 @@ import Testing
     ("image of the label", .label),
     ("Thumbnail", .thumbnail), ("label 387x463", .label),
   ])
-  func `a name that is a role`(name: String, role: PictureRole) {
+  func `names of roles are recognized`(name: String, role: PictureRole) {
     #expect(PictureRole(named: name) == role)
   }
 
@@ -21,11 +21,11 @@ import Testing
     "Overview of the harbour",
     "slide.svs [0]", "Label-free SRS", "unlabeled", "", "DAPI", "barcoded beads",
   ])
-  func `a name that is none`(name: String) {
+  func `other names have no role`(name: String) {
     #expect(PictureRole(named: name) == nil)
   }
 
-  @Test func `beside other pictures one word is enough, if it is the whole word`() {
+  @Test func `beside other pictures, one whole word is enough`() {
     #expect(PictureRole(mentionedIn: "S21-0815 Roe label") == .label)
     #expect(PictureRole(mentionedIn: "Roe, macro of it all") == .macro)
     for name in ["labelled cells", "label-free imaging", "macrophages of a mouse", "an unlabelled one"] {
@@ -38,14 +38,15 @@ import Testing
     ("label (cropped)", .label), ("Smith, John - label", .label), ("{\"Label\": true}", .label),
     ("Barcode=S21-1", .barcode), ("Etikett", .label), ("Slide label area", .label),
   ])
-  func `a short description of a small picture beside a large one`(text: String, role: PictureRole) {
+  func `a short description of a small picture beside a large one has a role`(text: String, role: PictureRole)
+  {
     #expect(PictureRole(mentionedInDescription: text) == role)
     let long = text + "\n" + String(repeating: "and more ", count: 20)
     #expect(PictureRole(mentionedInDescription: long) == nil)
   }
 
   @Test(arguments: ["labels", "label-free SRS", "DAPI", "10x|Barcode = 12", "unlabelled", ""])
-  func `a short description that is of none`(text: String) {
+  func `other short descriptions have no role`(text: String) {
     #expect(PictureRole(mentionedInDescription: text) == nil)
   }
 
@@ -101,7 +102,7 @@ import Testing
     ("<!-- slide > --><D><ImageType>Label</ImageType></D>", .label),
     ("Scanner X\n<D><ImageType>Label</ImageType></D>", .label),
   ])
-  func `a description that tells of a role`(text: String, role: PictureRole) {
+  func `descriptions with a role are recognized`(text: String, role: PictureRole) {
     #expect(PictureRole(describedBy: text) == role)
   }
 
@@ -119,17 +120,17 @@ import Testing
     "<D><ImageType>Volume</ImageType><Note>Label: none</Note></D>", "Type: slide (20x\nBarcode: 12345",
     "Barcode = 12345", "Label: red wine", "A label printed in 1890", "Scanner X", "The label of\na bottle",
   ])
-  func `a description that tells of none`(text: String) {
+  func `other descriptions have no role`(text: String) {
     #expect(PictureRole(describedBy: text) == nil)
   }
 
   @Test(arguments: ["Labels", "Étiquette", "etiqueta 2", "Etiketten", "ラベル", "Übersichtsbild", "Barcodes"])
-  func `other languages and the plural count for a small picture beside a large one alone`(text: String) {
+  func `other languages and plurals count only for a small picture beside a large one`(text: String) {
     #expect(PictureRole(ofSmallPictureDescribedBy: text)?.isPrivate == true)
     #expect(PictureRole(describedBy: text) == nil)
   }
 
-  @Test func `of a small picture ordinary captions stay`() {
+  @Test func `ordinary captions of a small picture have no role`() {
     for text in [
       "Label-free SRS", "labelled cells", "Étiquette de vin", "A book of etiquette", "macrophages",
     ] {
@@ -137,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `a description that is longer than what is read is unreadable`() {
+  @Test func `a description above the read limit is unreadable`() {
     #expect(PictureRole.isUnreadable(String(repeating: "x", count: 1 << 20) + "\nImageType: Label"))
     #expect(PictureRole.isUnreadable("<!DOCTYPE D [<!ENTITY l \"Label\">]><D><ImageType>&l;</ImageType></D>"))
     #expect(!PictureRole.isUnreadable("Slide"))
@@ -160,7 +161,7 @@ import Testing
       "<key>ImageType</key>", "ImageType\n", "label\n", "{\"type\": \"label of the ", "<![CDATA[", "]]>",
       "\\LABEL",
     ])
-  func `a long description takes no longer than its length`(unit: String) {
+  func `a long description is checked in linear time`(unit: String) {
     for start in ["", "<", "label "] {
       _ = PictureRole(describedBy: start + String(repeating: unit, count: 10_000))
     }

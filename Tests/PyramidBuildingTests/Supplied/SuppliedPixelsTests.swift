@@ -54,7 +54,7 @@ private struct FailingEncoder: TileEncoder {
   }
 
   @Test(arguments: 1...4)
-  func `tiles and levels are those of a PNG file with the same pixels`(bands: Int) async throws {
+  func `tiles and levels equal those of a PNG file with the same pixels`(bands: Int) async throws {
     let picture = Picture(width: 301, height: 130, bands: bands)
     try picture.writePNG(folder("source.png"))
     let builder = PyramidBuilder(options: options, threads: 2)
@@ -93,7 +93,7 @@ private struct FailingEncoder: TileEncoder {
     #expect(try await top(pair, options).pixels == [255, 0x12])
   }
 
-  @Test func `alpha is laid over the background where tiles have none`() async throws {
+  @Test func `alpha is blended with the background if the tiles have no alpha`() async throws {
     // Flat tiles: JPEG of quality 100 changes them by 1 at most.
     var options = options
     (options.format, options.quality, options.background) = (.jpeg, 100, [10, 200, 30])
@@ -118,7 +118,7 @@ private struct FailingEncoder: TileEncoder {
   }
 
   @Test(arguments: [TileFormat.png, .webp, .jpeg])
-  func `an encoder of the program gets the pixels of each tile`(format: TileFormat) async throws {
+  func `a custom encoder gets the pixels of each tile`(format: TileFormat) async throws {
     let picture = Picture(width: 150, height: 90, bands: 3)
     try picture.writePNG(folder("source.png"))
     // A JPEG with 4:2:0, whose planes are otherwise taken as they are.
@@ -145,7 +145,7 @@ private struct FailingEncoder: TileEncoder {
     #expect(archive.buildRecord?.options.hasSuffix(" encoder=other") == true)
   }
 
-  @Test func `errors of the program end the build and leave nothing`() async throws {
+  @Test func `errors of a custom source or encoder end the build and leave nothing`() async throws {
     let picture = Picture(width: 100, height: 400, bands: 3)
     var source = Samples(picture)
     source.onRead = { rows in
@@ -163,7 +163,7 @@ private struct FailingEncoder: TileEncoder {
     #expect(folder.files() == [])
   }
 
-  @Test func `impossible sources are refused`() async {
+  @Test func `impossible sources are rejected`() async {
     func kind(_ width: Int, _ height: Int, bands: Int = 1, bits: Int = 8) async -> BuildError.Kind? {
       await error(Samples(width: width, height: height, bands: bands, bits: bits, [1]))?.kind
     }

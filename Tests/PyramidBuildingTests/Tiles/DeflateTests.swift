@@ -21,7 +21,7 @@ import ZigguratTestSupport
   }
 
   /// In one place of ISA-L's streams each of these would lose its first match.
-  @Test func `equal bytes make equal streams, wherever they are made`() throws {
+  @Test func `equal bytes give equal streams at any position`() throws {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
     let all = (0..<8).map { _ in QuickDeflate() }
@@ -43,7 +43,7 @@ import ZigguratTestSupport
   }
 
   /// No two places of an encoder are in each other's way, in the smallest of tables.
-  @Test func `of four places one is never in the way`() {
+  @Test func `the four positions of an encoder never collide`() {
     for _ in 0..<100 {
       let deflate = QuickDeflate()
       #expect(

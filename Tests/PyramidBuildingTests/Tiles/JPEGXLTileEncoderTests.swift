@@ -43,7 +43,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [1, 2, 3, 4])
-  func `at quality 100 every tile has the pixels of a PNG`(bands: Int) throws {
+  func `quality 100 gives the pixels of PNG tiles`(bands: Int) throws {
     let folder = try TemporaryFolder()
     let source = try photograph(bands, in: folder)
     let ours = try built(source, options(.jxl, quality: 100), in: folder)
@@ -61,7 +61,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [1, 2, 3, 4])
-  func `a lossy tile is near its source, and decodes as libvips has it`(bands: Int) throws {
+  func `a lossy tile is close to its source, and decodes as in libvips`(bands: Int) throws {
     let folder = try TemporaryFolder()
     let source = try photograph(bands, in: folder)
     let ours = try built(source, options(.jxl, quality: 90), in: folder)
@@ -93,7 +93,7 @@ import ZigguratTestSupport
     ),
     ("gray.jpg[Q=85]", "lossless: cut from the source's coefficients; the JPEG tiles are recompressed"),
   ])
-  func `each lossless tile is the JPEG tile, and gives it back`(name: String, route: String) throws {
+  func `each lossless tile reconstructs the JPEG tile`(name: String, route: String) throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(in: folder, as: name, columns: 731, rows: 523) { crop in
       guard name.hasPrefix("gray") else { return crop }
@@ -111,7 +111,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `other tiles give no JPEG back`() throws {
+  @Test func `other tiles reconstruct no JPEG`() throws {
     let folder = try TemporaryFolder()
     let source = try photograph(3, in: folder)
     for fidelity in [Fidelity.auto, .lossless] {
@@ -123,7 +123,7 @@ import ZigguratTestSupport
     #expect(Image.jpeg(inTile: jpeg.tile(0)!, .jpeg, width: 1, height: 1) == nil)
   }
 
-  @Test func `a tile of another size, a damaged one and a layered one are effective`() throws {
+  @Test func `a tile of another size, a damaged tile and a layered tile are reported`() throws {
     let folder = try TemporaryFolder()
     let ours = try built(try photograph(3, in: folder), options(.jxl), in: folder)
     let top = ours.pyramid.firstIndex(ofLevel: ours.pyramid.topLevel)

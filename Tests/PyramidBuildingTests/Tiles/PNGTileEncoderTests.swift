@@ -20,7 +20,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: Photograph.allCases)
-  func `has dzsave's pixels and no more bytes`(_ photograph: Photograph) throws {
+  func `tiles have dzsave's pixels and no more bytes`(_ photograph: Photograph) throws {
     let folder = try TemporaryFolder()
     let source = try photograph.saved(in: folder, as: "photo.v")
     try expectNoMoreBytes(source)
@@ -28,7 +28,7 @@ import ZigguratTestSupport
 
   /// Filters help these little; libvips writes them without.
   @Test(arguments: ["Kay", "MilkyWay", "IceCold"])
-  func `drawings have dzsave's pixels and no more bytes`(_ name: String) throws {
+  func `tiles of drawings have dzsave's pixels and no more bytes`(_ name: String) throws {
     let folder = try TemporaryFolder()
     let source = folder("drawing.v")
     let path = "/usr/share/wallpapers/\(name)/contents/images/5120x2880.png"
@@ -39,7 +39,7 @@ import ZigguratTestSupport
 
   /// 1: gray, 2: gray with alpha, 4: RGB with alpha; widths and heights that leave odd edges.
   @Test(arguments: [1, 2, 4], [(1, 1), (5, 257), (513, 3), (600, 511)])
-  func `takes every count of bands and every edge`(bands: Int, size: (Int, Int)) throws {
+  func `every number of bands and every edge is encoded`(bands: Int, size: (Int, Int)) throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.autumn.saved(in: folder, as: "photo.png", columns: size.0, rows: size.1) {
       crop in
@@ -56,7 +56,7 @@ import ZigguratTestSupport
     #expect(try comparison.differingPixels() == [])
   }
 
-  @Test func `bytes do not depend on the number of threads`() throws {
+  @Test func `the bytes do not depend on the number of threads`() throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(in: folder, as: "photo.v")
     let archives = try [1, 3].map { threads in

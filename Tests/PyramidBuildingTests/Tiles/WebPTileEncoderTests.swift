@@ -14,7 +14,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [Photograph.leaf, .cups], [1, 80, 100])
-  func `has dzsave's pixels`(_ photograph: Photograph, quality: Int) throws {
+  func `tiles have dzsave's pixels`(_ photograph: Photograph, quality: Int) throws {
     let folder = try TemporaryFolder()
     let source = try photograph.saved(in: folder, as: "photo.v", columns: 701, rows: 523)
     #expect(try Comparison(source, options(quality: quality)).differingPixels() == [])
@@ -22,7 +22,7 @@ import ZigguratTestSupport
 
   /// 1: gray, 2: gray with alpha, 4: RGB with alpha of the photograph's own brightness.
   @Test(arguments: [1, 2, 4])
-  func `takes every count of bands`(bands: Int) throws {
+  func `every number of bands is encoded`(bands: Int) throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.autumn.saved(in: folder, as: "photo.png", columns: 301, rows: 257) { crop in
       let (gray, out) = (folder("gray.v"), folder("bands.v"))
@@ -39,7 +39,7 @@ import ZigguratTestSupport
     #expect(chosen.format == (bands == 1 ? .jpeg : .webp))
   }
 
-  @Test func `AVIF tiles are dzsave's`() throws {
+  @Test func `AVIF tiles have dzsave's pixels`() throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.water.saved(in: folder, as: "photo.v", columns: 131, rows: 77)
     #expect(try Comparison(source, options(quality: 50, format: .avif)).differingPixels() == [])

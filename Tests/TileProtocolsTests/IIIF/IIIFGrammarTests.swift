@@ -13,7 +13,7 @@ struct IIIFGrammarTests {
   }
 
   @Test(
-    "regions, cut at the image's edges",
+    "regions are cut at the image's edges",
     arguments: [
       ("full", PixelRect(x: 0, y: 0, width: 6000, height: 4000)),
       ("square", PixelRect(x: 1000, y: 0, width: 4000, height: 4000)),
@@ -31,7 +31,7 @@ struct IIIFGrammarTests {
   func regions(text: String, expected: PixelRect) { #expect(Self.region(text) == expected) }
 
   @Test(
-    "regions that are malformed, empty or outside are refused",
+    "malformed, empty or outside regions are rejected",
     arguments: [
       "", "FULL", "full ", "squared", "1,2,3", "1,2,3,4,5", ",,,", "1,2,3,", "-1,0,5,5", "+1,0,5,5",
       "1.5,0,5,5",
@@ -52,7 +52,7 @@ struct IIIFGrammarTests {
   private static let region = PixelRect(x: 10, y: 10, width: 300, height: 200)
 
   @Test(
-    "sizes that both versions have",
+    "sizes of both versions are read",
     arguments: [
       ("max", 300, 200), ("150,", 150, 100), (",150", 225, 150), ("pct:50", 150, 100), ("pct:33.3", 100, 67),
       ("225,100", 225, 100), ("!225,100", 150, 100), ("!100,225", 100, 67), ("!300,200", 300, 200),
@@ -66,7 +66,7 @@ struct IIIFGrammarTests {
   }
 
   @Test(
-    "sizes above the region's: 2.1 gives them, 3.0 with ^ alone",
+    "sizes above the region's are allowed in 2.1, and in 3.0 only with ^",
     arguments: [
       ("600,", 600, 400), (",300", 450, 300), ("pct:200", 600, 400), ("301,100", 301, 100),
       ("100,201", 100, 201),
@@ -79,7 +79,7 @@ struct IIIFGrammarTests {
     #expect(Self.size("^" + text, .two, of: Self.region) == nil)
   }
 
-  @Test("a box that needs more pixels than the region has is refused in 3.0 without ^")
+  @Test("a box with more pixels than the region is rejected in 3.0 without ^")
   func confined() {
     #expect(Self.size("!600,600", .two, of: Self.region) == PixelSize(width: 600, height: 400))
     #expect(Self.size("^!600,600", .three, of: Self.region) == PixelSize(width: 600, height: 400))
@@ -88,7 +88,7 @@ struct IIIFGrammarTests {
   }
 
   @Test(
-    "sizes that are malformed, zero or of the other version are refused",
+    "malformed and zero sizes and those of the other version are rejected",
     arguments: [
       "", ",", "0,", ",0", "0,0", "10,0", "0,10", "!10,", "!,10", "!,", "!0,10", "!10,0", "pct:", "pct:0",
       "pct:0.0", "pct:0.01", "pct:-5", "pct:1e1", "pct:nan", "!pct:50", "-10,", "+10,", "10", "10,10,10",
@@ -100,7 +100,7 @@ struct IIIFGrammarTests {
     for version in IIIFVersion.allCases { #expect(Self.size(text, version, of: Self.region) == nil) }
   }
 
-  @Test("full is 2.1's word, ^max is 3.0's")
+  @Test("full is valid in 2.1, and ^max in 3.0")
   func words() {
     #expect(Self.size("full", .two, of: Self.region) == PixelSize(width: 300, height: 200))
     #expect(Self.size("full", .three, of: Self.region) == nil)
@@ -108,7 +108,7 @@ struct IIIFGrammarTests {
     #expect(Self.size("^max", .two, of: Self.region) == nil)
   }
 
-  @Test("beyond the stated limits: max and !w,h shrink to them, every other size is refused")
+  @Test("above the limits, max and !w,h shrink, and every other size is rejected")
   func limits() {
     let large = PixelRect(x: 0, y: 0, width: 100_000, height: 50_000)
     let limits = PictureLimits(area: 2_000_000)
@@ -130,7 +130,7 @@ struct IIIFGrammarTests {
   }
 
   @Test(
-    "rotation, quality and format",
+    "rotation, quality and format are read",
     arguments: [
       ("0/default.jpg", false, 0.0, PictureQuality.color, PictureFormat.jpg),
       ("360/color.png", false, 0, .color, .png), ("!0/gray.webp", true, 0, .gray, .webp),
@@ -150,7 +150,7 @@ struct IIIFGrammarTests {
   }
 
   @Test(
-    "other rotations, qualities and formats are refused with 400",
+    "other rotations, qualities and formats are rejected with 400",
     arguments: [
       "/default.jpg", "!/default.jpg", "-90/default.jpg", "361/default.jpg", "360.1/default.jpg",
       "!!0/default.jpg",
@@ -182,7 +182,7 @@ struct IIIFGrammarTests {
   }
 
   @Test(
-    "the canonical form",
+    "requests have a canonical form",
     arguments: [
       ("full/max/0/default.jpg", "full/max/0/default.jpg", "full/full/0/default.jpg"),
       ("0,0,6000,4000/6000,4000/360/color.jpg", "full/max/0/default.jpg", "full/full/0/default.jpg"),

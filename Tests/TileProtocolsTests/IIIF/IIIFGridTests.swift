@@ -53,7 +53,7 @@ struct IIIFGridTests {
   }
 
   @Test(
-    "a tile is found exactly where a picture of its numbers lies on the grid, and has that picture's link")
+    "a tile is found exactly if the picture lies on the grid, and has the picture's link")
   func agreement() throws {
     var random = SplitMix(11)
     let pyramid = Pyramid(imageSize: PixelSize(width: 1300, height: 900)!, tileSize: 128)!
@@ -93,7 +93,7 @@ struct IIIFGridTests {
   }
 
   @Test(
-    "the canonical URL spells an id in one way, however it was sent",
+    "the canonical URL has one spelling of an id",
     arguments: [
       ("a%20b", "a%20b"), ("%61+b", "a%2Bb"), ("p/q", "p%2Fq"), ("p%2fq", "p%2Fq"),
       ("a,b(c)'", "a%2Cb%28c%29%27"),
@@ -107,7 +107,7 @@ struct IIIFGridTests {
     #expect(PercentEncoding.decodedString(Array(sent.utf8)).map(PercentEncoding.encode) == written)
   }
 
-  @Test("overlapping tiles hold more than a region asks for: only one that stands alone answers")
+  @Test("a tile with overlap answers a region only if it is the only tile")
   func overlap() {
     let pyramid = Pyramid(imageSize: PixelSize(width: 1000, height: 1000)!, tileSize: 254, overlap: 1)!
     #expect(ReadRequest("/iiif/3/x/0,0,254,254/254,254/0/default.jpg")?.tile(in: pyramid) == nil)
@@ -117,7 +117,7 @@ struct IIIFGridTests {
   }
 
   @Test(
-    "in version 2 a width alone finds its tile however the height is rounded, in version 3 only the nearest")
+    "a width alone finds its tile for any rounding in version 2, for the nearest in version 3")
   func widths() throws {
     let pyramid = Pyramid(imageSize: PixelSize(width: 1001, height: 667)!, tileSize: 128)!
     for level in 0..<pyramid.levelCount {
@@ -139,7 +139,7 @@ struct IIIFGridTests {
   }
 
   @Test(
-    "other requests are no stored tile's",
+    "other requests match no stored tile",
     arguments: [
       "/iiif/3/x/info.json", "/iiif/4/x/full/max/0/default.jpg", "/iiif/3/x/full/max/90/default.jpg",
       "/iiif/3/x/full/max/!0/default.jpg", "/iiif/3/x/full/max/0/gray.jpg",

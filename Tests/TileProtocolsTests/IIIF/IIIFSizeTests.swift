@@ -172,7 +172,7 @@ struct IIIFSizeTests {
     (33_000, 33_000),
   ]
 
-  @Test("every size and region of more than 200 odd images is what the specification says")
+  @Test("every size and region of more than 200 odd images matches the specification")
   func everySize() throws {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
@@ -230,7 +230,7 @@ struct IIIFSizeTests {
     #expect(answered > 50_000 && refused > 5000)
   }
 
-  @Test("the canonical request of every answer is answered with the same picture")
+  @Test("the canonical request of every response gives the same picture")
   func canonical() throws {
     var random = SplitMix(7)
     for (width, height) in Self.narrow {

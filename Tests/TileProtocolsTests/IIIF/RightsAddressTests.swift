@@ -27,12 +27,12 @@ import TileStorage
       ("https://creativecommons.org.example.org/licenses/by/4.0/", nil),
       ("javascript:http://creativecommons.org/licenses/by/4.0/", nil),
       ("http://creativecommons.org/licenses/by/4.0/ © Ada", nil), ("© Ada", nil), ("", nil),
-    ] as [(String, String?)]) func knownOnesHaveOneSpelling(_ text: String, _ address: String?)
+    ] as [(String, String?)]) func `known licenses have one spelling`(_ text: String, _ address: String?)
   {
     #expect(RightsAddress(text)?.text == address)
   }
 
-  @Test func theLicenceIsAskedFirst() {
+  @Test func `the license precedes the web statement and the rights`() {
     var metadata = ImageMetadata(rights: "http://rightsstatements.org/vocab/InC/1.0/")
     #expect(RightsAddress(metadata)?.text == "http://rightsstatements.org/vocab/InC/1.0/")
     metadata.webStatement = "https://example.org/rights"

@@ -14,7 +14,7 @@ struct IIPRequestTests {
   }
 
   @Test(
-    "a tile is the stored one of its place, counted row by row",
+    "tiles are counted row by row",
     arguments: [
       (0, 0, 9, 0, 0), (1, 0, 10, 0, 0), (1, 1, 10, 1, 0), (2, 2, 11, 2, 0), (2, 3, 11, 0, 1),
       (3, 0, 12, 0, 0),
@@ -27,14 +27,16 @@ struct IIPRequestTests {
     #expect(TileRequest.labels[request.request.label] == "iip")
   }
 
-  @Test("tiles that there are none of", arguments: ["0,1", "1,2", "2,6", "3,24", "4,0", "999999999999999,0"])
+  @Test(
+    "tiles outside the image do not exist",
+    arguments: ["0,1", "1,2", "2,6", "3,24", "4,0", "999999999999999,0"])
   func outside(tile: String) throws {
     let place = try Self.read("FIF=x&JTL=\(tile)").place(in: Self.pyramid)
     #expect(place == .notFound(.noSuchTile))
   }
 
   /// Each of them is an answer, whatever it is.
-  @Test("numbers of any size ask for something inside the image, or nothing")
+  @Test("numbers of any size request a part of the image, or nothing")
   func numbers() throws {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
@@ -81,7 +83,7 @@ struct IIPRequestTests {
     #expect(grid.columns(ofLevel: 0) == 1 && pyramid.columns(ofLevel: 9) == 2)
   }
 
-  @Test("every tile is in the pyramid, of one scale with its resolution", arguments: [0, 1])
+  @Test("every tile is in the pyramid, at the scale of its resolution", arguments: [0, 1])
   func places(overlap: Int) throws {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
@@ -113,7 +115,7 @@ struct IIPRequestTests {
   }
 
   @Test(
-    "commands, whatever their order, case and number",
+    "commands may have any order, case and number",
     arguments: [
       ("FIF=a&JTL=3,7", "a"), ("fif=a&jtl=3,7", "a"), ("JTL=3,7&FIF=a", "a"), ("FIF=b&FIF=a&JTL=3,7", "a"),
       ("FIF=a&JTL=0,0&JTL=3,7", "a"), ("FIF=/a&JTL=3,7", "a"), ("FIF=//a/b.tif&JTL=3,7", "a/b.tif"),
@@ -128,7 +130,7 @@ struct IIPRequestTests {
   }
 
   @Test(
-    "the ending that a file's name may have",
+    "the extension of a file name is recognized",
     arguments: [
       ("a.tif", 4), ("a.b/c.jpeg", 5), ("a", 0), (".tif", 0), ("a.", 1), ("a.b/c", 0), ("a.longer", 0),
       ("a.t-f", 0),
@@ -142,7 +144,7 @@ struct IIPRequestTests {
   }
 
   @Test(
-    "queries that are none",
+    "malformed queries are rejected",
     arguments: [
       "", "FIF=a", "JTL=0,0", "FIF=&JTL=0,0", "FIF=/&JTL=0,0", "FIF=a&JTL=0", "FIF=a&JTL=0,0,0",
       "FIF=a&JTL=-1,0",
@@ -167,12 +169,12 @@ struct IIPRequestTests {
   }
 
   @Test(
-    "paths of other protocols or none",
+    "other paths are no IIP requests",
     arguments: ["/iip/", "/iipx?FIF=a&JTL=0,0", "/IIP?FIF=a&JTL=0,0", "/ii"])
   func others(path: String) { #expect(ReadRequest(path) == nil) }
 
   @Test(
-    "forms of other protocols are these protocols' own",
+    "embedded requests of other protocols equal their own",
     arguments: [
       ("DeepZoom=a/b.dzi", "/dzi/a/b.dzi"), ("deepzoom=a/b_files/12/3_2.jpg", "/dzi/a/b_files/12/3_2.jpg"),
       ("DeepZoom=a_files/12/9_9.webp", "/dzi/a_files/12/9_9.webp"), ("DeepZoom=a", "/dzi/a"),
@@ -194,7 +196,7 @@ struct IIPRequestTests {
   }
 
   @Test(
-    "a picture fills the box that is asked for, which is the image's own without one",
+    "a picture fills the requested box, or has the image's size",
     arguments: [
       ("", 3001, 1703), ("&WID=300", 300, 170), ("&HEI=170", 300, 170), ("&WID=300&HEI=300", 300, 170),
       ("&WID=3000&HEI=100", 176, 100), ("&RGN=0,0,0.5,0.5", 3001, 1703),
@@ -215,7 +217,7 @@ struct IIPRequestTests {
   }
 
   @Test(
-    "CVT is any format that there is, by its ending or its media type's word",
+    "CVT accepts every format, by extension or media subtype",
     arguments: PictureFormat.allCases)
   func formats(format: PictureFormat) throws {
     let word = try #require(format.mediaType.split(separator: "/").last)
@@ -230,7 +232,7 @@ struct IIPRequestTests {
     #expect(reason.contains(format.fileExtension))
   }
 
-  @Test("what is no larger than limits allow")
+  @Test("a picture is no larger than the limits")
   func limits() throws {
     let request = try Self.read("FIF=a&WID=999999999&CVT=png&QLT=1")
     guard case .picture(let picture) = request.place(in: Self.pyramid) else {
@@ -240,7 +242,7 @@ struct IIPRequestTests {
     #expect(PictureLimits().allow(picture.size))
   }
 
-  @Test("a picture that is a stored tile is that tile")
+  @Test("a picture that equals a stored tile is that tile")
   func onTheGrid() throws {
     #expect(
       try Self.read("FIF=a&WID=376&CVT=jpeg").place(in: Self.pyramid)

@@ -8,7 +8,7 @@ struct PictureFormatTests {
     _ ending: String, _ read: (UnsafeRawBufferPointer) -> PictureFormat?
   ) -> PictureFormat? { Array(ending.utf8).withUnsafeBytes(read) }
 
-  @Test("an ending is read from bytes as it is from a string", arguments: PictureFormat.allCases)
+  @Test("an extension is read from bytes as from a string", arguments: PictureFormat.allCases)
   func endings(format: PictureFormat) {
     #expect(Self.read(format.fileExtension, PictureFormat.init(ending:)) == format)
     #expect(Self.read(format.fileExtension, PictureFormat.init(tileEnding:)) == format)
@@ -16,7 +16,7 @@ struct PictureFormatTests {
   }
 
   @Test(
-    "no format has any other ending",
+    "no format has another extension",
     arguments: [
       "", "j", "jp", "JPG", "jpg ", "jpgg", "jpeg", "tiff", "webpp", "\0jpg", "jpg\0", "bmp", "png,",
     ])
@@ -25,7 +25,7 @@ struct PictureFormatTests {
     #expect(Self.read(ending, PictureFormat.init(tileEnding:)) == (ending == "jpeg" ? .jpg : nil))
   }
 
-  @Test("tiles of every format have each of its endings and its media type", arguments: TileFormat.allCases)
+  @Test("tiles of every format have its extensions and its media type", arguments: TileFormat.allCases)
   func tiles(format: TileFormat) {
     let picture = PictureFormat(format)
     for ending in format.extensions {

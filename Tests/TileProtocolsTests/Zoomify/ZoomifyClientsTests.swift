@@ -12,7 +12,7 @@ struct ZoomifyClientsTests {
     (1025, 1537), (2049, 255), (2600, 2590), (16_385, 4097), (100_001, 3), (4095, 4095),
   ]
 
-  @Test("every tile that OpenLayers and OpenSeadragon request is there, and shows its place")
+  @Test("every tile that OpenLayers and OpenSeadragon request exists and has the right region")
   func clients() throws {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
@@ -57,7 +57,7 @@ struct ZoomifyClientsTests {
   }
 
   @Test(
-    "a tile that no viewer requests is not there", arguments: ["0-1-0", "1-0-1", "8-0-0", "7-79-0", "0-0-1"])
+    "a tile that no viewer requests is not found", arguments: ["0-1-0", "1-0-1", "8-0-0", "7-79-0", "0-0-1"])
   func others(tile: String) throws {
     let pyramid = Pyramid(imageSize: PixelSize(width: 20_000, height: 90)!, tileSize: 256)!
     guard

@@ -61,7 +61,7 @@ struct RenderRequestTests {
     ]
   }
 
-  @Test("is the same picture as from the archive", arguments: [TileFormat.jpeg, .png])
+  @Test("a request renders the same picture as the archive", arguments: [TileFormat.jpeg, .png])
   func same(_ format: TileFormat) throws {
     let archive = try TileRendererTests.archive(TemporaryFolder(), format: format)
     // One tile at a time, a few, and as many as are asked for.
@@ -75,7 +75,7 @@ struct RenderRequestTests {
     }
   }
 
-  @Test("tiles are joined by who has no archive as by who has, and those of other formats by nobody")
+  @Test("tiles are joined with and without the archive, if their format allows it")
   func joining() throws {
     let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let part = PixelRect(x: 112, y: 16, width: 160, height: 304)
@@ -97,7 +97,7 @@ struct RenderRequestTests {
     #expect(throws: RenderError.self) { try TileRenderer().render(.joined(part, .none), of: png) }
   }
 
-  @Test("a picture has the encoding quality that it names")
+  @Test("a picture has the requested encoding quality")
   func quality() throws {
     let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let size = archive.pyramid.imageSize
@@ -110,7 +110,7 @@ struct RenderRequestTests {
     #expect(try count(nil) == count(UInt8(TileRenderer.Options().quality)))
   }
 
-  @Test("asks for each tile once, all that are known at once, and for none that is in memory")
+  @Test("each tile is requested once, known ones together, and cached ones never")
   func asking() throws {
     let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let keeper = Keeper(archive)
@@ -125,7 +125,7 @@ struct RenderRequestTests {
     #expect(keeper.given.withLock { $0.count } == 1)
   }
 
-  @Test("a tile that cannot be read is an error, as it is of the archive")
+  @Test("an unreadable tile is an error, as from the archive")
   func unreadable() throws {
     let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let task = RenderTask.tile(TileAddress(level: 10, column: 1, row: 1), .png)
@@ -137,7 +137,7 @@ struct RenderRequestTests {
     #expect(throws: RenderError.self) { try request.render(by: TileRenderer(), fetching: { _ in [] }) }
   }
 
-  @Test("bytes that are no request are none", arguments: [0, 1, 8, 64, 71, 88])
+  @Test("other bytes are no request", arguments: [0, 1, 8, 64, 71, 88])
   func malformed(_ count: Int) throws {
     let archive = try TileRendererTests.archive(TemporaryFolder(), format: .jpeg)
     let bytes = RenderRequest(.tile(TileAddress(level: 10, column: 1, row: 1), .png), of: archive).bytes

@@ -3,7 +3,7 @@ import Testing
 @testable import ZigguratTileServing
 
 @Suite struct AccessTokenTests {
-  @Test func tokenIsTakenAsBearerAlone() {
+  @Test func `a token is accepted only as Bearer`() {
     let (token, text) = AccessToken.make()
     for header in ["Bearer \(text)", "bearer \(text)"] { #expect(token.admits(authorization: header)) }
     for header in ["Bearer", "Bearer ", "Basic \(text)", text, "Bearer \(text)x", "Bearer  \(text)"] {

@@ -21,7 +21,7 @@ import ZigguratHTTPMessages
     "images.example.org", "IMAGES.example.ORG:443", "images.example.org.", "nas", "nas:8080", "nas.local", "",
     "  ",
   ])
-  func `its own names and addresses are answered to everywhere`(host: String) {
+  func `the server's own names and addresses are accepted from everywhere`(host: String) {
     for address in [Self.machine, Self.network, Self.internet, "::1", "fd00::1", nil] {
       #expect(admits(Self.names, host, at: address), "\(host) at \(address ?? "a socket")")
     }
@@ -34,7 +34,7 @@ import ZigguratHTTPMessages
     "[::1].evil.example",
     "127.0.0.1.nip.io", "0x7f.1", "%6cocalhost", "_", "xlocalhost.example",
   ])
-  func `a stranger's name is not answered to where he does not come himself`(host: String) {
+  func `other names are rejected from the machine itself`(host: String) {
     for address in [Self.machine, "::1", "::ffff:127.0.0.1"] {
       #expect(!admits(Self.names, host, at: address))
     }
@@ -47,12 +47,12 @@ import ZigguratHTTPMessages
   }
 
   @Test(arguments: ["printer", "other.local", "a.home.arpa:80", "web.internal"])
-  func `names of private networks are answered to in them, not by the machine to itself`(host: String) {
+  func `names of private networks are accepted from those networks only`(host: String) {
     #expect(admits(Self.names, host, at: Self.network))
     #expect(!admits(Self.names, host, at: Self.machine))
   }
 
-  @Test func `more names are allowed by name, by ending, or all`() throws {
+  @Test func `more names can be allowed by name, by suffix, or all`() throws {
     let named = try #require(Self.names.adding("One.example, *.two.example,three"))
     for host in ["one.example", "ONE.example:80", "a.two.example", "a.b.two.example.", "three:8080", "nas"] {
       #expect(admits(named, host, at: Self.machine), "\(host)")
@@ -68,11 +68,11 @@ import ZigguratHTTPMessages
     "", ",", "a,", "*.", "*.*", "a b", "http://a", "a:80", "a/b", "..", ".example.org", "a..b", "é", "[::1]",
     "**",
   ])
-  func `anything else is no list of names`(text: String) {
+  func `other texts are no lists of names`(text: String) {
     #expect(Self.names.adding(text) == nil, "\(text)")
   }
 
-  @Test func `a refusal says what would help`() {
+  @Test func `an error response names the option that would help`() {
     let response = Array(" evil.example:80".utf8).withUnsafeBufferPointer { Response.unknownHost($0) }
     #expect(response.status == 421)
     #expect(response["Access-Control-Allow-Origin"] == nil)

@@ -3,7 +3,7 @@ import Testing
 @testable import ZigguratTileServing
 
 @Suite struct AllowedOriginsTests {
-  @Test func `what is listed is named, and nothing else`() throws {
+  @Test func `only listed origins are allowed`() throws {
     let origins = try #require(AllowedOrigins("https://A.example, http://b.example:8080"))
     for origin in ["https://a.example", "HTTPS://A.example", "http://b.example:8080"] {
       #expect(origins.names(origin))
@@ -23,5 +23,5 @@ import Testing
     "*,https://a.example",
     "null", "ftp://a.example", "https://user@a.example", "https://*.a.example", "none,https://a.example",
   ])
-  func `anything else is no list of origins`(text: String) { #expect(AllowedOrigins(text) == nil, "\(text)") }
+  func `other texts are no lists of origins`(text: String) { #expect(AllowedOrigins(text) == nil, "\(text)") }
 }

@@ -27,7 +27,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `a line tells what, when, who and whose session`() throws {
+  @Test func `a line has event, time, client and session`() throws {
     var session = Session()
     (session.hasToken, session.label) = (true, "1234abcd")
     let log = try open()
@@ -53,7 +53,7 @@ import ZigguratTestSupport
     AuditEvent.edit(image: "~/secret"), .delete(images: ["~/secret", "~/other"], deletion: "~5f"),
     .restore(images: ["~/secret"], deletion: "~5f"), .move(to: "space"),
   ])
-  func `of a private space it is message that something happened`(event: AuditEvent) throws {
+  func `events of a private space have no details`(event: AuditEvent) throws {
     let log = try open()
     log.add(event, client: IPAddress("192.0.2.7"), visitor: nil)
     let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -61,7 +61,7 @@ import ZigguratTestSupport
     #expect(try lines(path).count == 1)
   }
 
-  @Test func `lines are added behind those that are there`() throws {
+  @Test func `lines are appended to existing ones`() throws {
     try open().add(.logout, client: nil, visitor: nil)
     try open().add(.lock, client: nil, visitor: nil)
     #expect(try lines(path).map { $0["event"] as? String } == ["logout", "lock"])
@@ -69,7 +69,7 @@ import ZigguratTestSupport
     #expect(stat(path, &status) == 0 && status.st_mode & 0o007 == 0, "not for everybody")
   }
 
-  @Test func `a file that was moved away is followed by a new one`() throws {
+  @Test func `a file that was moved away is replaced by a new one`() throws {
     let log = try open()
     log.add(.logout, client: nil, visitor: nil)
     #expect(rename(path, path + ".1") == 0)
@@ -86,7 +86,7 @@ import ZigguratTestSupport
     #expect(message.lines.withLock { $0 } == [])
   }
 
-  @Test func `what cannot be written is message once, and when it goes on`() throws {
+  @Test func `a write error is reported once, and its end as well`() throws {
     // A disk that is always full, in the place of the file.
     #expect(symlink("/dev/full", path) == 0)
     let log = try open()
@@ -98,7 +98,7 @@ import ZigguratTestSupport
     #expect(try lines(path).count == 1)
   }
 
-  @Test func `a file that cannot be opened is message at once`() {
+  @Test func `a file that cannot be opened is reported at once`() {
     #expect(throws: (any Error).self) { try AuditLog(path: folder.path + "/none/audit") { _ in } }
     #expect(throws: (any Error).self) { try AuditLog(path: folder.path) { _ in } }
   }

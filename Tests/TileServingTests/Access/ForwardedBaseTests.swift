@@ -12,7 +12,7 @@ struct ForwardedBaseTests {
   }
 
   @Test(
-    "the address of the outermost trusted proxy",
+    "the base is the address of the outermost trusted proxy",
     arguments: [
       ("host=a.example;proto=https", "https://a.example"),
       ("HOST=a.example;Proto=HTTPS", "https://a.example"),
@@ -33,7 +33,7 @@ struct ForwardedBaseTests {
   }
 
   @Test(
-    "what is malformed or no address is ignored",
+    "malformed headers and other texts are ignored",
     arguments: [
       "", "host", "host=", "=a", "host=a b", "host=\"a", "host=\"a\\", "host=a;", "host=a,", ",host=a",
       "host=a;host=b",
@@ -43,7 +43,7 @@ struct ForwardedBaseTests {
     ])
   func malformed(header: String) { #expect(Self.base(["Forwarded": header, "Host": "own"]) == nil) }
 
-  @Test("the older headers, each the last of its list")
+  @Test("the last value of each older header counts")
   func older() {
     #expect(Self.base(["X-Forwarded-Host": "a.example", "Host": "own"]) == "http://a.example")
     #expect(Self.base(["X-Forwarded-Proto": "https", "Host": "own:8080"]) == "https://own:8080")

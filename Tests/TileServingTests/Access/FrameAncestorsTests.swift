@@ -7,7 +7,7 @@ import Testing
     ("self", "'self'"), ("none", "'none'"), ("*", "*"), ("https://a.example", "https://a.example"),
     ("self, https://*.A.example:8443,http://b.example", "'self' https://*.a.example:8443 http://b.example"),
   ])
-  func `who may frame stands in the policy`(text: String, policy: String) {
+  func `the policy lists the allowed frame ancestors`(text: String, policy: String) {
     #expect(FrameAncestors(text)?.policy == policy)
   }
 
@@ -16,5 +16,5 @@ import Testing
     "https://a.example/x", "https://",
     "https://*", "https://*.*.example", "data:", "https://a example/",
   ])
-  func `anything else is no list of sites`(text: String) { #expect(FrameAncestors(text) == nil, "\(text)") }
+  func `other texts are no lists of sites`(text: String) { #expect(FrameAncestors(text) == nil, "\(text)") }
 }

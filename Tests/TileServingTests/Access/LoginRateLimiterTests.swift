@@ -8,7 +8,7 @@ import ZigguratHTTPMessages
   private static let a = ClientAddress("192.0.2.7")!
   private static let b = ClientAddress("2001:db8:1:2::1")!
 
-  @Test func anAddressWaitsTwiceAsLongAfterEachGuess() {
+  @Test func `an address waits twice as long after each failed login`() {
     var limit = LoginRateLimiter()
     var now = 1000
     for _ in 0..<LoginRateLimiter.free { #expect(limit.admit(Self.a, now: now) == 0) }
@@ -25,7 +25,7 @@ import ZigguratHTTPMessages
     #expect(limit.admit(Self.a, now: now + LoginRateLimiter.memory) == 0)
   }
 
-  @Test func theRightPasswordDoesNotWipeOutTheWrongOnesBeforeIt() {
+  @Test func `a correct password does not clear earlier failures`() {
     var limit = LoginRateLimiter()
     for _ in 0..<LoginRateLimiter.free - 1 { #expect(limit.admit(Self.a, now: 0) == 0) }
     for _ in 0..<5 {
@@ -36,7 +36,7 @@ import ZigguratHTTPMessages
     #expect(limit.admit(Self.a, now: 0) > 0)
   }
 
-  @Test func whatWasNotTriedMakesNobodyWait() {
+  @Test func `an attempt that was not checked adds no delay`() {
     var limit = LoginRateLimiter()
     for _ in 0..<LoginRateLimiter.free { #expect(limit.admit(Self.a, now: 0) == 0) }
     // As where the queue of passwords is full, however often.
@@ -48,7 +48,7 @@ import ZigguratHTTPMessages
     #expect(limit.admit(Self.a, now: 20) == 2, "it is the sixth that was tried")
   }
 
-  @Test func othersWrongOnesKeepNobodyOut() {
+  @Test func `failed logins of others block no client`() {
     var limit = LoginRateLimiter()
     for number in 0..<LoginRateLimiter.addresses {
       #expect(limit.admit(.ipv6(network: UInt64(number)), now: number / 100) == 0)
@@ -56,7 +56,7 @@ import ZigguratHTTPMessages
     #expect(limit.admit(Self.a, now: LoginRateLimiter.addresses / 100) == 0)
   }
 
-  @Test func oneNetworkOfIPv6IsOneAddress() {
+  @Test func `an IPv6 network is one address`() {
     var limit = LoginRateLimiter()
     for number in 0..<LoginRateLimiter.free {
       #expect(limit.admit(ClientAddress("2001:db8:1:2::\(number)")!, now: 0) == 0)

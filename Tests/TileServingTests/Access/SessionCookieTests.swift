@@ -9,14 +9,14 @@ import Testing
     ("ziggurat-session=abc;ziggurat-session=abc", nil), ("__Host-ziggurat-session=abc", nil),
     ("ziggurat-sessions=abc", nil), ("x=ziggurat-session=abc", nil), ("ziggurat-session", nil), ("", nil),
   ])
-  func idIsReadFromTheCookies(_ cookies: String, _ id: String?) {
+  func `the id is read from the cookies`(_ cookies: String, _ id: String?) {
     var cookies = cookies
     let cookie = SessionCookie(isSecure: false)
     let found = cookies.withUTF8 { cookie.id(in: $0).map { String(decoding: $0, as: UTF8.self) } }
     #expect(found == id)
   }
 
-  @Test func overTLSTheCookieIsThisHostsAlone() {
+  @Test func `over TLS, the cookie is restricted to this host`() {
     let cookie = SessionCookie(isSecure: true)
     // Browsers drop a cookie of this name without any of these, the one that ends it too.
     for text in [cookie.setting("abc"), cookie.unsetting] {

@@ -65,7 +65,7 @@ import ZigguratUploading
 
   private func isAlive(_ id: String) -> Bool { table.session(Self.request(id)) != nil }
 
-  @Test func isFoundByItsIdAlone() {
+  @Test func `a session is found only by its id`() {
     let id = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
     #expect(id.utf8.count == 43)
     #expect(isAlive(id))
@@ -75,7 +75,7 @@ import ZigguratUploading
     #expect(table.session(Self.request(nil)) == nil)
   }
 
-  @Test func eventsEndWithTheirSession() throws {
+  @Test func `event streams end with their session`() throws {
     let hub = UploadEventBroadcaster()
     let table = SessionTable(
       limits: SessionTable.Limits(), now: { [clock] in clock.seconds.load(ordering: .relaxed) },
@@ -104,7 +104,7 @@ import ZigguratUploading
     #expect(late.isClosed)
   }
 
-  @Test func endsWhenIdleAndAtLastWhateverIsDone() {
+  @Test func `a session ends after idle time and after its maximum lifetime`() {
     let limits = SessionTable.Limits()
     let idle = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
     clock.pass(limits.idle - 1)
@@ -124,7 +124,7 @@ import ZigguratUploading
     #expect(table.count == 0)
   }
 
-  @Test func moreRightsAreANewIdThatDiesWithTheOldOnesAge() {
+  @Test func `more rights give a new id with the age of the old session`() {
     let first = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
     let limits = SessionTable.Limits()
     for _ in 0..<(limits.absolute / 1000) {
@@ -141,7 +141,7 @@ import ZigguratUploading
 
   private func library(of space: FixedSpace) -> SpaceLibrary { try! SpaceLibrary(space) }
 
-  @Test func keysAreWipedWithTheLastSessionThatHasThem() {
+  @Test func `keys are wiped with the last session that has them`() {
     let (a, b) = (FixedSpace("a"), FixedSpace("b"))
     let (libraryA, libraryB) = (library(of: a), library(of: b))
     let one = table.begin(instead: Self.request(nil)) { $0.space = libraryA }
@@ -161,7 +161,7 @@ import ZigguratUploading
     #expect(locked.count.load(ordering: .relaxed) == 2)
   }
 
-  @Test func anotherPasswordLocksTheFirstSpaceAndLockingLeavesTheToken() {
+  @Test func `another password locks the first space, and locking keeps the token`() {
     let (a, b) = (FixedSpace("a"), FixedSpace("b"))
     let (libraryA, libraryB) = (library(of: a), library(of: b))
     let one = table.begin(instead: Self.request(nil)) { $0.space = libraryA }
@@ -174,7 +174,7 @@ import ZigguratUploading
     #expect(isAlive(token))
   }
 
-  @Test func areBoundedInNumber() {
+  @Test func `the number of sessions is limited`() {
     let limit = SessionTable.Limits().count
     let first = table.begin(instead: Self.request(nil)) { $0.hasToken = true }
     for _ in 0..<limit {

@@ -26,7 +26,7 @@ import ZigguratHTTPMessages
     // Over a socket of this machine's.
     (nil, "198.51.100.1", "198.51.100.1"), (nil, nil, nil), (nil, "x", nil),
   ])
-  func `the header is read from its end while those who wrote it are trusted`(
+  func `the header is read from its end while its writers are trusted`(
     peer: String?, forwarded: String?, origin: String?
   ) {
     let found = self.origin(Self.proxies, peer, forwarded)
@@ -38,7 +38,7 @@ import ZigguratHTTPMessages
     return bytes.withUnsafeBufferPointer { proxies.origin(peer.flatMap { IPAddress($0) }, forwarded: $0) }
   }
 
-  @Test func `without proxies nobody's word counts`() {
+  @Test func `without trusted proxies, the header is ignored`() {
     for peer in ["127.0.0.1", "10.0.0.1", "::1"] {
       #expect(origin(.none, peer, "198.51.100.1")?.description == peer)
     }
@@ -52,9 +52,9 @@ import ZigguratHTTPMessages
   @Test(arguments: [
     "", ",", "10.0.0.0/8,", "10.0.0.0/8,none", "10.0.0.0/8;::1", "Unix", "all", "10.0.0.1/8", "proxy.example",
   ])
-  func `anything else is no list of proxies`(text: String) { #expect(TrustedProxies(text) == nil) }
+  func `other texts are no lists of proxies`(text: String) { #expect(TrustedProxies(text) == nil) }
 
-  @Test func `blanks between are no matter`() {
+  @Test func `blanks between items are ignored`() {
     #expect(TrustedProxies("10.0.0.0/8, ::1, unix")?.trusts(IPAddress("::1")) == true)
   }
 }

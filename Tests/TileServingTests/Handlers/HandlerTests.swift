@@ -57,7 +57,7 @@ import ZigguratUploading
     return try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] ?? [:]
   }
 
-  @Test func `a tile is sent from its archive, and none is outside the pyramid`() async throws {
+  @Test func `a tile is sent from its archive, and tiles outside the pyramid are not found`() async throws {
     for (path, status) in [
       ("/dzi/one_files/6/1_0.jpg", 200), ("/dzi/one_files/6/9_0.jpg", 404), ("/dzi/two_files/6/1_0.jpg", 404),
     ] {
@@ -90,7 +90,7 @@ import ZigguratUploading
     #expect(wrong.status == 400)
   }
 
-  @Test func `a viewport is covered by the tiles of its level`() async throws {
+  @Test func `a viewport lists the tiles of its level`() async throws {
     let query = "width=40&height=24&scale=1&x=0&y=0"
     func handler(_ query: String) throws -> ViewportHandler {
       ViewportHandler(
@@ -104,7 +104,7 @@ import ZigguratUploading
     #expect(await (try handler(query)).picture("one", "gif").response().status == 404)
   }
 
-  @Test func `a manifest has the image, and an unknown folder none`() async throws {
+  @Test func `an image has a manifest, and an unknown folder has none`() async throws {
     for (path, status) in [
       ("/iiif/presentation/3/one/manifest", 200), ("/iiif/presentation/3/two/manifest", 404),
       ("/iiif/presentation/3/collection", 200), ("/iiif/presentation/3/none", 404),
@@ -116,7 +116,7 @@ import ZigguratUploading
     }
   }
 
-  @Test func `an original that is offered to nobody is not found`() async throws {
+  @Test func `an original that is not offered is not found`() async throws {
     let handler = OriginalHandler(
       call: try call("/api/images/one/original"), images: images, originals: originals)
     #expect(await handler.original("one").response().status == 404)
@@ -134,7 +134,7 @@ import ZigguratUploading
     #expect(await other.reply().response().status == 404)
   }
 
-  @Test func `pages are missing without their files`() throws {
+  @Test func `pages without files are not found`() throws {
     let handler = PageHandler(
       call: try call("/robots.txt"), images: images, files: nil, identity: SiteIdentity(), frameAncestors: nil
     )
@@ -143,7 +143,7 @@ import ZigguratUploading
     #expect(handler.embedPage.status == 404)
   }
 
-  @Test func `a monitor gets figures, and health in one word`() throws {
+  @Test func `a monitor gets metrics and a health status`() throws {
     func handler(hides: Bool) throws -> MonitoringHandler {
       var access = ServerOptions()
       access.hidesMetrics = hides
@@ -185,7 +185,7 @@ import ZigguratUploading
     }
   }
 
-  @Test func `nothing is uploaded to a server that accepts no uploads`() throws {
+  @Test func `a server without uploads rejects them`() throws {
     let handler = UploadHandler(
       call: try call("/api/uploads", visitor: Principal(mayWrite: true)), uploads: nil,
       events: UploadEventBroadcaster(),
@@ -204,7 +204,7 @@ import ZigguratUploading
     }
   }
 
-  @Test func `an id has one address, and images are known by it`() throws {
+  @Test func `an id has one URL, by which images are found`() throws {
     let handler = RenameHandler(call: try call("/api/images/one/viewport"), images: images)
     #expect(handler.toTheNewID == nil && handler.namedImages.contains("one"))
     #expect(handler.isImage("one") && !handler.isImage("one/viewport"))
@@ -217,7 +217,7 @@ import ZigguratUploading
       ("/api/session", ["POST", "DELETE"]), ("/api/trash", ["POST"]), ("/api/uploads", ["POST"]),
       ("/api/uploads/x", ["PATCH", "DELETE"]), ("/api/images", []), ("/dzi/one.dzi", []),
     ])
-  func `a path has its methods`(path: String, methods: [String]) throws {
+  func `each path has its methods`(path: String, methods: [String]) throws {
     let route = try call(path).path.route
     #expect(AllowedMethods.writing(route, takesUploads: true, isWritable: true) == methods)
     let isSession = if case .api(.session) = route { true } else { false }
@@ -226,7 +226,7 @@ import ZigguratUploading
 
   /// Every route, by every method that changes something: one that has no such method is refused, and ends nothing.
   @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
-  func `a change of what cannot be changed is refused`(method: String) throws {
+  func `a change to a read-only resource is rejected`(method: String) throws {
     var access = ServerOptions()
     access.isWritable = true
     let folder = try TemporaryFolder()
@@ -257,7 +257,7 @@ import ZigguratUploading
     return await answer(request).response()
   }
 
-  @Test func `a change is refused if the session has ended while its body arrived`() async throws {
+  @Test func `a change is rejected if the session ended while its body arrived`() async throws {
     var access = ServerOptions()
     access.isWritable = true
     let principals = Principals(sessions, access, OwnScheme())

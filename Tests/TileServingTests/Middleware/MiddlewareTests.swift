@@ -40,7 +40,7 @@ import ZigguratTestSupport
     return response
   }
 
-  @Test("the first of a list is the outermost")
+  @Test("the first middleware of a list is the outermost")
   func order() {
     struct Marked: Middleware {
       let name: String
@@ -65,12 +65,12 @@ import ZigguratTestSupport
     #expect(list.refusal(of: Self.request(method: "POST"))?.status == 403)
   }
 
-  @Test func `a pending response is changed, too`() async {
+  @Test func `a pending response is changed as well`() async {
     let reply = SecurityHeaders().respond(to: Self.request()) { _ in .task { Self.page } }
     #expect(await reply.response()["X-Content-Type-Options"] == "nosniff")
   }
 
-  @Test("the times of an answer are sent in order, in milliseconds, the total last")
+  @Test("the times of a response are sent in order, in milliseconds, the total last")
   func timings() {
     var response = Self.page
     response.timings = [
@@ -81,7 +81,7 @@ import ZigguratTestSupport
     #expect(text.hasPrefix("queue;dur=1.2, render;dur=20.0, fetch;dur=0.0, total;dur="))
   }
 
-  @Test("security headers are added where the answer has none of its own")
+  @Test("security headers are added unless the response has its own")
   func caution() {
     var own = Self.page
     own["Content-Security-Policy"] = "default-src 'self'"
@@ -93,7 +93,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "conditions and ranges count for reads alone",
+    "conditions and ranges count only for reads",
     arguments: [
       ("GET", "If-None-Match", "\"t\"", 304), ("HEAD", "If-None-Match", "\"t\"", 304),
       ("POST", "If-None-Match", "\"t\"", 200), ("GET", "If-Match", "\"other\"", 412),
@@ -108,7 +108,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "tus' header is on every answer about uploads but those to OPTIONS",
+    "every response about uploads has the tus header, except to OPTIONS",
     arguments: [
       ("/api/uploads", "POST", true), ("/api/uploads/x", "HEAD", true), ("/api/uploads", "OPTIONS", false),
       ("/api/images", "GET", false), ("/api/upload%73", "POST", true), ("/", "GET", false),
@@ -127,7 +127,7 @@ import ZigguratTestSupport
       answer?["Vary"] == "Accept, Host, Forwarded, X-Forwarded-Host, X-Forwarded-Prefix, X-Forwarded-Proto")
   }
 
-  @Test("wrong tokens count as attempts, and are refused after some; the right one never is")
+  @Test("wrong tokens count as attempts and are rejected after some; a valid one never is")
   func attempts() {
     let attempts = LoginAttempts(Metrics(), clock: { 0 })
     let middleware = TokenAttempts(token: AccessToken(Self.token)!, attempts: attempts, audit: nil)
@@ -151,7 +151,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "named sites read answers, others do not",
+    "only listed sites can read responses",
     arguments: [
       ("*", "https://a.example", "*"), ("https://a.example", "https://a.example", "https://a.example"),
       ("https://a.example", "https://b.example", nil), ("none", "https://a.example", nil),
@@ -170,7 +170,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "monitors are answered about the server alone",
+    "monitors get only resources about the server",
     arguments: [
       ("/metrics", true, 200), ("/healthz", true, 200), ("/%68ealthz", true, 200), ("/api/images", true, 404),
       ("/api/images", false, 200), ("/a%", true, 404),
@@ -181,7 +181,7 @@ import ZigguratTestSupport
     #expect((MonitorRoutes().refusal(of: request)?.status == 405) == isMonitor)
   }
 
-  @Test("with a launch key nobody else reads, and nobody writes")
+  @Test("with a launch key, other clients cannot read, and none can write")
   func launchKey() {
     let gate = LaunchKeyAuth()
     let middleware = LaunchKey(gate: gate, base: "")
@@ -202,7 +202,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "the reader is found out where the answer depends on it",
+    "the principal is determined if the response depends on it",
     arguments: [
       ("/api/images/one", "GET", true), ("/api/images/one", "HEAD", true), ("/api/session", "GET", false),
       ("/api/%73ession", "GET", false), ("/api/images/one", "OPTIONS", false),
@@ -223,7 +223,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "answers depend on the cookie with private spaces; behind a shared cache they say how long it keeps them")
+    "responses vary by cookie with private spaces, and have a lifetime for a shared cache")
   func audience() {
     var request = Self.request()
     #expect(Self.answer(Audience(hasSpaces: { true }, isBehindEdge: true), to: request)?["Vary"] == nil)
@@ -235,7 +235,7 @@ import ZigguratTestSupport
     #expect(edge?["Cache-Control"] == "public, max-age=60, s-maxage=2, stale-if-error=600")
   }
 
-  @Test("text is compressed for who takes that, and only for reads")
+  @Test("text is compressed for clients that accept it, and only for reads")
   func compression() {
     let long = Response(200, [("Content-Type", "text/plain")], .bytes(Array(repeating: 0x61, count: 9000)))
     for (method, codings, coding) in [("GET", "gzip", "gzip"), ("GET", "", nil), ("POST", "gzip", nil)] {
@@ -265,7 +265,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "the session has one home, however it is spelled",
+    "the session resource is found by every spelling of its path",
     arguments: ["/api/session", "/api/%73ession"], ["GET", "HEAD", "OPTIONS", "DELETE"])
   func session(path: String, method: String) throws {
     let site = try TileServer(library: InMemoryRepository(), publicFolder: nil)
@@ -280,7 +280,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "the launch key is asked for before the catalog is, and nothing that is refused is compressed or kept")
+    "the launch key is checked before the catalog, and rejections are neither compressed nor cached")
   func lists() throws {
     let site = try TileServer(library: InMemoryRepository(), publicFolder: nil, gate: LaunchKeyAuth())
     // A list would come later, from a thread that may wait.

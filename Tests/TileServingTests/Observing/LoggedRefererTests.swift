@@ -18,7 +18,7 @@ import ZigguratTileServing
       ("://", "://"),
       ("https://", "https://"), ("https:/", "https:/"),
     ])
-  func `a referer is logged without what may be secret`(_ sent: String, _ logged: String) {
+  func `a referer is logged without secrets`(_ sent: String, _ logged: String) {
     var sent = sent
     let text = sent.withUTF8 { LoggedReferer(UnsafeRawBufferPointer($0)).text }
     #expect(text == logged)

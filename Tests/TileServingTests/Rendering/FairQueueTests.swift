@@ -16,7 +16,7 @@ struct FairQueueTests {
     return keys
   }
 
-  @Test("a client with many does not delay another's single one")
+  @Test("a client with many jobs does not delay another client's single job")
   func single() {
     var turns = FairQueue<String>()
     for number in 0..<50 { turns.add("a\(number)", of: Self.anna, cost: 10) }
@@ -26,7 +26,7 @@ struct FairQueueTests {
     #expect((turns.next(), turns.next()) == ("b", "a1"))
   }
 
-  @Test("equal costs go around, each client's in the order of arrival")
+  @Test("jobs of equal cost alternate between clients, each client's in order of arrival")
   func around() {
     var turns = FairQueue<String>()
     for number in 0..<3 { turns.add("a\(number)", of: Self.anna, cost: 5) }
@@ -36,7 +36,7 @@ struct FairQueueTests {
     #expect(turns.isEmpty)
   }
 
-  @Test("whose are dear has fewer turns, by cost")
+  @Test("a client with expensive jobs is scheduled less often")
   func costs() {
     var turns = FairQueue<String>()
     for number in 0..<2 { turns.add("a\(number)", of: Self.anna, cost: 30) }
@@ -44,7 +44,7 @@ struct FairQueueTests {
     #expect(Self.all(&turns) == ["a0", "b0", "b1", "b2", "a1", "b3", "b4", "b5"])
   }
 
-  @Test("who stays away saves nothing up, and who comes back for every one gains nothing")
+  @Test("an absent client saves up nothing, and one that returns for every job gains nothing")
   func comingAndGoing() {
     var turns = FairQueue<String>()
     for number in 0..<10 { turns.add("a\(number)", of: Self.anna, cost: 10) }
@@ -61,7 +61,7 @@ struct FairQueueTests {
     #expect(order == ["a0", "b0", "a1", "b1", "a2", "b2", "a3", "b3", "a4", "b4", "a5", "b5"])
   }
 
-  @Test("what is taken out has no turn")
+  @Test("a removed job is not scheduled")
   func taking() {
     var turns = FairQueue<String>()
     for number in 0..<3 { turns.add("a\(number)", of: Self.anna, cost: 1) }
@@ -72,7 +72,7 @@ struct FairQueueTests {
     #expect(turns.takeLast(of: Self.ben) == nil)
   }
 
-  @Test("sums of costs do not grow for ever")
+  @Test("sums of costs do not overflow")
   func largeSums() {
     var turns = FairQueue<String>()
     for number in 0..<200 {
@@ -86,7 +86,7 @@ struct FairQueueTests {
   }
 
   @Test(
-    "between clients that always wait, what was given differs by no more than two renders, whatever they cost"
+    "clients that always wait differ by at most two renders, at any costs"
   )
   func shares() {
     let seed = SplitMix.runSeed

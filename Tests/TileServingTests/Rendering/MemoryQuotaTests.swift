@@ -6,7 +6,7 @@ import ZigguratHTTPMessages
 struct MemoryQuotaTests {
   private final class Thing: Sendable {}
 
-  @Test("one client has half at most, of the rest the next one half, and there is always some left")
+  @Test("each client gets at most half of the remaining memory, and some is always left")
   func shares() {
     let memory = MemoryQuota(limit: 1200)
     var holds: [MemoryQuota.Hold] = []
@@ -24,7 +24,7 @@ struct MemoryQuotaTests {
     #expect(fill(.ipv4(3)) == 600)
   }
 
-  @Test("a thing counts once in all and once for each that holds it, until the last one lets go")
+  @Test("a shared object counts once in total and once for each holder, until the last releases it")
   func once() {
     let memory = MemoryQuota(limit: 100)
     let thing = Thing()
@@ -38,7 +38,7 @@ struct MemoryQuotaTests {
     #expect(memory.total == 0)
   }
 
-  @Test("things of no amount are let go of in any order")
+  @Test("objects of size zero can be released in any order")
   func nothing() {
     let memory = MemoryQuota(limit: 100)
     var holds = [0, 0, 40, 0].map { memory.hold(Thing(), of: $0, by: .ipv4(1)) }

@@ -74,7 +74,8 @@ struct RenderQueueTests {
     return RenderQueue(options)
   }
 
-  @Test("whoever is taken is told once, whoever is not never, whatever comes at once", arguments: [1, 2, 5])
+  @Test(
+    "an accepted request is notified once and a rejected one never, under any load", arguments: [1, 2, 5])
   func everyWaiterOnce(threads: Int) {
     let queue = Self.queue(threads: threads, capacity: 8)
     let tally = Tally()
@@ -104,7 +105,7 @@ struct RenderQueueTests {
     #expect(!queue.submit(tally.job("late"), tally.waiter(-1)))
   }
 
-  @Test("a full queue refuses, equal jobs share one render, a client that left costs none")
+  @Test("a full queue rejects, equal jobs share a render, and a client that left costs none")
   func bounds() {
     let queue = Self.queue(threads: 1, capacity: 2)
     let tally = Tally()
@@ -145,7 +146,7 @@ struct RenderQueueTests {
     #expect(order.count == 21)
   }
 
-  @Test("who fills the queue loses the last place to who has none")
+  @Test("the client that fills the queue gives its last place to a client without any")
   func heaviest() {
     let queue = Self.queue(threads: 1, capacity: 4)
     let tally = Tally()
@@ -166,7 +167,7 @@ struct RenderQueueTests {
     #expect(tally.refusals.withLock { $0 } == [3: 503, 4: 503])
   }
 
-  @Test("a quick render waits for no long one")
+  @Test("a quick render does not wait for a long one")
   func lanes() {
     let queue = Self.queue(threads: 1, capacity: 8)
     let tally = Tally()
@@ -183,7 +184,7 @@ struct RenderQueueTests {
     #expect(tally.renders.withLock { $0 } == ["thumbnail", "second poster"])
   }
 
-  @Test("a render ends when the last who waits has left, and not before")
+  @Test("a render ends when its last client has left, and not before")
   func leaving() {
     let queue = Self.queue(threads: 1, capacity: 8)
     let tally = Tally()
@@ -212,7 +213,7 @@ struct RenderQueueTests {
     #expect(queue.counts.abandoned == 1)
   }
 
-  @Test("who has waited for too long is told so, and the render ends")
+  @Test("a request that waits too long gets an error, and the render ends")
   func deadline() {
     let queue = Self.queue(threads: 1, capacity: 8, timeout: 0.2)
     let tally = Tally()
@@ -232,7 +233,7 @@ struct RenderQueueTests {
     #expect(Response.late["Retry-After"] != nil)
   }
 
-  @Test("what is being rendered when the queue stops ends then")
+  @Test("running renders end when the queue stops")
   func stopping() {
     let queue = Self.queue(threads: 1, capacity: 8)
     let tally = Tally()

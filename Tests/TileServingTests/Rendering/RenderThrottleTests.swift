@@ -58,7 +58,7 @@ struct RenderThrottleTests {
     return (shared.made.load(ordering: .relaxed), seconds)
   }
 
-  @Test("while answers take all processors, pictures take an eighth of them, and all are made")
+  @Test("while requests use all processors, renders use an eighth of them, and all complete")
   func crowded() {
     let (made, seconds) = Self.render(60, heaviest: Self.cores)
     #expect(made == 60)
@@ -66,7 +66,7 @@ struct RenderThrottleTests {
     #expect(seconds > 0.4 / (Double(Self.cores) * 0.125))
   }
 
-  @Test("otherwise they are made as fast as threads can")
+  @Test("otherwise renders run as fast as the threads can")
   func alone() {
     let (made, seconds) = Self.render(60, heaviest: 0)
     #expect(made == 60)

@@ -10,7 +10,7 @@ struct BasePathTests {
   }
 
   @Test(
-    "are answered with the base and without it",
+    "paths are answered with the base and without it",
     arguments: [
       ("/images/dzi/a.dzi", "/dzi/a.dzi"), ("/dzi/a.dzi", "/dzi/a.dzi"), ("/images/", "/"),
       ("/images", "/images"), ("/imagesque/a", "/imagesque/a"), ("/images/images/a", "/images/a"),
@@ -27,7 +27,7 @@ struct BasePathTests {
   }
 
   @Test(
-    "whose base is a word of the server's own",
+    "a base may equal one of the server's own paths",
     arguments: [
       ("/iiif/iiif/3/a/info.json", "/iiif/3/a/info.json"), ("/iiif/3/a/info.json", "/iiif/3/a/info.json"),
       ("/iiif/view/a", "/view/a"), ("/iiif/theme.css", "/theme.css"), ("/iiif/", "/"),
@@ -37,7 +37,7 @@ struct BasePathTests {
     #expect(removed(path, below: "https://example.org/iiif") == expected)
   }
 
-  @Test("are of characters that are the same everywhere")
+  @Test("a base has only unreserved characters")
   func characters() {
     for (url, isPlain) in [
       ("https://a/b/c-d_e~f.g/%C3%BC", true), ("https://a", true), ("https://a/", true),
@@ -49,14 +49,14 @@ struct BasePathTests {
     }
   }
 
-  @Test("have a session of their own")
+  @Test("each base has its own session cookie")
   func cookies() {
     #expect(SessionCookie(of: "https://a/b/c").name == "__Host-ziggurat-session-b-c")
     #expect(SessionCookie(of: "https://a").name == "__Host-ziggurat-session")
     #expect(SessionCookie(of: "").name == "ziggurat-session")
   }
 
-  @Test("stand in front of the paths that a page names")
+  @Test("the base is prepended to the paths in a page")
   func pages() {
     let page = Array("<a href=\"/\"><img src=\"/icon.svg\"><a href=\"b\">".utf8)
     let below = BasePath(of: "https://a/b").put(inFrontOfPathsIn: page)

@@ -51,7 +51,7 @@ struct RouteTests {
   }
 
   @Test(
-    "every path has one reading",
+    "every path has one route",
     arguments: [
       ("/dzi/a.dzi", "tiles"), ("/iiif/3/a", "tiles"), ("/iiif/presentation/3/a/b/manifest", "manifest a/b"),
       ("/iiif/presentation/3/collection", "collection - -"),
@@ -102,7 +102,7 @@ struct RouteTests {
   func readings(path: String, told: String) { #expect(Self.told(path) == told) }
 
   @Test(
-    "each is counted as what it is",
+    "each route has its label",
     arguments: [
       ("/dzi/a.dzi", "dzi"), ("/xyz/a", "xyz"), ("/zoomify/a", "zoomify"), ("/iiif/2/a", "iiif2"),
       ("/iiif/3/a", "iiif3"), ("/iip", "iip"), ("/iiif/presentation/3/a", "presentation"), ("/api/x", "api"),
@@ -112,7 +112,7 @@ struct RouteTests {
     ])
   func labels(path: String, label: String) { #expect(Route.labels[Self.route(path).label] == label) }
 
-  @Test("only what the catalog knows waits for it")
+  @Test("only routes that need the catalog wait for it")
   func waiting() {
     for path in ["/api/images", "/api/trash", "/iiif/presentation/3/collection"] {
       #expect(Self.route(path).isOfCatalog)
@@ -123,7 +123,7 @@ struct RouteTests {
   }
 
   @Test(
-    "a path in one spelling",
+    "paths are normalized",
     arguments: [
       ("/dzi/photo%5Ffiles/12/0%5F0.jpg", "/dzi/photo_files/12/0_0.jpg"),
       ("/%64zi/a%2fb.dzi", "/dzi/a%2Fb.dzi"),
@@ -135,7 +135,7 @@ struct RouteTests {
   }
 
   @Test(
-    "a query in one spelling",
+    "queries are normalized",
     arguments: [
       ("a=1&b", "a=1&b"), ("a=%31%2C2+3", "a=1,2 3"), ("a=b%26c%2Bd%2fe%25", "a=b%26c%2Bd%2Fe%25"),
       ("a=%zz+%", "a=%zz+%"), ("a=%ff", "a=%ff"),
@@ -149,7 +149,7 @@ struct RouteTests {
     }
   }
 
-  @Test("a query is what stands one byte behind the path")
+  @Test("a query starts one byte after the path")
   func behind() {
     Array("/a?b=c".utf8).withUnsafeBytes { all in
       func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
@@ -163,7 +163,7 @@ struct RouteTests {
   }
 
   @Test(
-    "paths that are none",
+    "invalid paths are rejected",
     arguments: [
       ("", 400), ("a", 400), ("/%", 400), ("/%2", 400), ("/%zz", 400), ("/%00", 400), ("/a\0", 400),
       ("/%ff", 400), ("/%ed%a0%80", 400), ("/..", 404), ("/a/./b", 404), ("/%2e%2e/x", 404), ("/.%2e", 404),

@@ -83,7 +83,7 @@ import ZigguratTestSupport
     return task
   }
 
-  @Test func `a reply is there when its tile is, and from then on it is a hit`() async throws {
+  @Test func `a reply waits for its tile, which is a hit afterwards`() async throws {
     #expect(!isHit(Self.path))
     let reply = ask(Self.path)
     guard case .task(let pending) = reply else { return #expect(Bool(false), "it has to wait") }
@@ -100,7 +100,7 @@ import ZigguratTestSupport
     #expect(again["ETag"] == head["ETag"])
   }
 
-  @Test func `a late tile is fetched once it is waited for, and is then a hit`() throws {
+  @Test func `a pending tile is fetched when it is awaited, and is then a hit`() throws {
     let tile = try #require(lookup(Self.path).pending)
     #expect(
       lookup("/dzi/late_files/6/9_0.jpg").pending == nil && lookup("/dzi/none_files/6/1_0.jpg").pending == nil
@@ -124,7 +124,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `a client that has the tile already waits for nothing`() throws {
+  @Test func `a client that already has the tile does not wait`() throws {
     guard case .task(let pending) = ask(Self.path) else { return #expect(Bool(false), "it has to wait") }
     let tag = try #require(pending.head?["ETag"])
     guard case .response(let known) = ask(Self.path, ["If-None-Match": tag]) else {
@@ -138,7 +138,7 @@ import ZigguratTestSupport
     #expect(other.status == 412)
   }
 
-  @Test func `a part is crop of the tile that came`() async throws {
+  @Test func `a range is taken from the tile that arrived`() async throws {
     let task = try #require(await start(ask(Self.path, ["Range": "bytes=1-3"])))
     late.come(number(6, 1, 0))
     let response = await task.value
@@ -147,7 +147,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "what cannot be reached is 503 and no fault, what cannot be read 500 and a fault, and nobody waits for ever",
+    "an unreachable tile is 503, an unreadable one 500 and an error, and no client waits forever",
     arguments: [(PendingTiles.Outcome.unreachable, 503, 0), (.unreadable, 500, 1), (.stillNotHere, 503, 0)])
   func failures(_ outcome: PendingTiles.Outcome, _ status: Int, _ archiveErrors: Int) async throws {
     let task = try #require(await start(ask(Self.path)))
@@ -158,14 +158,14 @@ import ZigguratTestSupport
     #expect(library.archiveErrors.count == archiveErrors)
   }
 
-  @Test func `the task of a client that is gone does not go on when the tile has come`() async throws {
+  @Test func `the task of a client that left does not resume when the tile arrives`() async throws {
     let task = try #require(await start(ask(Self.path)))
     task.cancel()
     late.come(number(6, 1, 0))
     #expect(await task.value.status == 503)
   }
 
-  @Test func `a viewport's tiles are sent once the last has come, which are fetched together`() async throws {
+  @Test func `a viewport's tiles are fetched together and sent when all have arrived`() async throws {
     let query = "width=40&height=24&scale=1&x=0&y=0"
     let task = try #require(await start(ask("/api/images/late/viewport.tiles", query: query)))
     let wanted = late.asked.sorted()

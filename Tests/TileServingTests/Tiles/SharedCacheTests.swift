@@ -68,7 +68,7 @@ import ZigguratTestSupport
   }
 
   @Test(
-    "a generation pins a tile, and nothing else does",
+    "only the current generation makes a tile immutable",
     arguments: [
       ("", false), ("v=", false), ("v=1", false), ("v=zz", false), ("h=GENERATION", false), ("v", false),
       ("v=1&v=GENERATION", false), ("%76=GENERATION", false), ("v=GENERATION0", false),
@@ -86,7 +86,7 @@ import ZigguratTestSupport
     #expect(headers["X-Accel-Expires"] == (isPinned ? nil : "1"))
   }
 
-  @Test func `all that is told of an image has its key, however the image is spelled`() throws {
+  @Test func `every response about an image has its key, for every spelling of its id`() throws {
     let site = try site()
     let key = SurrogateKey(of: "a/b c", Self.key.seed).text
     #expect(key.wholeMatch(of: /[0-9a-f]{16}/) != nil && key != SurrogateKey(of: "one", Self.key.seed).text)
@@ -107,7 +107,7 @@ import ZigguratTestSupport
     #expect(viewport?["Surrogate-Key"] == key)
   }
 
-  @Test func `what is of no image, or is not there, has none`() throws {
+  @Test func `other responses and errors have no key`() throws {
     let site = try site()
     for (path, status) in [
       ("/dzi/none.dzi", 404), ("/dzi/one_files/6/9_9.jpg", 404), ("/healthz", 200), ("/openapi.json", 200),
@@ -119,7 +119,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `without a cache in front nothing is said to one`() throws {
+  @Test func `without a shared cache, no header addresses one`() throws {
     let site = try site(isBehindEdge: false)
     let generation = try generation(site)
     for (query, words) in [
@@ -133,7 +133,7 @@ import ZigguratTestSupport
     #expect(document?["Cache-Control"] == "public, max-age=10" && document?["Surrogate-Key"] == nil)
   }
 
-  @Test func `tiles that browsers keep longer are not kept longer by the cache`() throws {
+  @Test func `a longer browser lifetime does not extend that of the cache`() throws {
     let headers = try #require(hit(try site(maxAge: 600), "/dzi/one_files/6/1_0.jpg"))
     #expect(headers["Cache-Control"] == "public, max-age=600, s-maxage=2, stale-if-error=600")
   }

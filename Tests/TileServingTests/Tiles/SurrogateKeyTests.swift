@@ -23,7 +23,7 @@ import Testing
     #expect(PurgeKey(PurgeKey.make().text) != nil)
   }
 
-  @Test func `another key gives other surrogate keys of the same id`() {
+  @Test func `another key gives other surrogate keys for the same id`() {
     let (one, other) = (PurgeKey.make(), PurgeKey.make())
     #expect(SurrogateKey(of: "one", one.seed).text == SurrogateKey(of: "one", PurgeKey(one.text)!.seed).text)
     #expect(SurrogateKey(of: "one", one.seed).text != SurrogateKey(of: "one", other.seed).text)

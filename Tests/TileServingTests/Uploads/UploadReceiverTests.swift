@@ -56,7 +56,7 @@ import ZigguratUploading
   }
 
   @Test(arguments: [true, false])
-  func `nothing more is taken once the session has ended`(isNew: Bool) throws {
+  func `nothing more is accepted once the session has ended`(isNew: Bool) throws {
     let session = Session()
     let upload = try uploads.reserve(name: "a.jpg", folder: "", length: 5)
     if !isNew { try uploads.create(upload) }
@@ -85,7 +85,7 @@ import ZigguratUploading
 
   private final class Session: Sendable { let isOpen = Atomic<Bool>(true) }
 
-  @Test func `a body for which the disk has no room is refused`() throws {
+  @Test func `a body without space on the disk is rejected`() throws {
     var limits = UploadLimits()
     limits.reserve = 1 << 60
     let other = try TemporaryFolder()

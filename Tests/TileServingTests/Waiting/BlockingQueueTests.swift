@@ -54,14 +54,14 @@ import ZigguratHTTPMessages
     return statuses
   }
 
-  @Test func `clients have turns`() async {
+  @Test func `clients are served in turn`() async {
     var tasks = [await begin()]
     for name in ["a1", "a2", "b1"] { tasks.append(await submit(name)) }
     #expect(await end(tasks) == [200, 200, 200, 200])
     #expect(record.replied.withLock { $0 } == ["first", "a1", "b1", "a2"])
   }
 
-  @Test func `a client that fills the queue makes room for others, and not for itself`() async {
+  @Test func `a client that fills the queue gives way to others, not to itself`() async {
     let first = await begin()
     var tasks: [Task<Int, Never>] = []
     for name in ["a1", "a2", "a3"] { tasks.append(await submit(name)) }
@@ -76,7 +76,7 @@ import ZigguratHTTPMessages
     #expect(record.refused.withLock { $0 } == ["a4", "a3", "a2"])
   }
 
-  @Test func `a queue that stops refuses what waits`() async {
+  @Test func `a queue that stops rejects waiting jobs`() async {
     let first = await begin()
     var tasks: [Task<Int, Never>] = []
     for name in ["a1", "b1"] { tasks.append(await submit(name)) }
@@ -89,7 +89,7 @@ import ZigguratHTTPMessages
     #expect(record.refused.withLock { $0.sorted() } == ["a1", "b1", "c1"])
   }
 
-  @Test func `a job whose task was cancelled before its turn does not run`() async {
+  @Test func `a job whose task was cancelled while it waited does not run`() async {
     let first = await begin()
     let cancelled = await submit("a1")
     let other = await submit("b1")
@@ -98,7 +98,7 @@ import ZigguratHTTPMessages
     #expect(record.replied.withLock { $0 } == ["first", "b1"])
   }
 
-  @Test func `a reply that waits itself leaves the thread of the queue`() async {
+  @Test func `a reply that waits releases the thread of the queue`() async {
     let flight = Mutex<CheckedContinuation<Void, Never>?>(nil)
     let slow = queue.reply(for: .unknown) {
       .task {

@@ -8,7 +8,7 @@ import ZigguratTestSupport
 struct OriginalFileTests {
   private let folder = try! TemporaryFolder()
 
-  @Test("an original on another mount is copied after the archive was published, and replaces nothing")
+  @Test("an original on another mount is copied after publication, and replaces nothing")
   func otherMount() throws {
     let other = "/dev/shm/ziggurat-\(UUID().uuidString)"
     defer { unlink(other) }

@@ -20,7 +20,7 @@ import ZigguratTestSupport
     } catch { return error.kind }
   }
 
-  @Test func `an archive that is cut short after it was opened throws for each tile that is gone`() throws {
+  @Test func `an archive truncated after opening throws for each lost tile`() throws {
     let path = folder("a.szi")
     try SmallArchive.write(to: path, pyramid)
     let archive = try TileArchive(path: path)
@@ -51,7 +51,7 @@ import ZigguratTestSupport
     #expect(try TileArchive(path: path).tile(at: pyramid.address(at: 0)!) == SmallArchive.tile(0))
   }
 
-  @Test func `addresses outside the pyramid are refused, tiles that were left out are nil`() throws {
+  @Test func `addresses outside the pyramid are rejected, and omitted tiles are nil`() throws {
     let path = try folder.write(
       "image.dzi", Array(DeepZoomDescriptor(pyramid: pyramid, format: .png).xml.utf8))
     let top = pyramid.topLevel
@@ -78,7 +78,7 @@ import ZigguratTestSupport
     #expect { try archive.tile(at: address) } throws: { ($0 as? ArchiveError)?.kind == .damaged }
   }
 
-  @Test func `what cannot be opened says of which kind the error is`() throws {
+  @Test func `an archive that cannot be opened throws an error of the right kind`() throws {
     func kind(_ path: String) -> ArchiveError.Kind? {
       do throws(ArchiveError) {
         _ = try TileArchive(path: path)

@@ -45,7 +45,7 @@ import ZigguratTestSupport
     return try writer.finish()
   }
 
-  @Test func `what is written by address is read by address, and another program finds no error`() throws {
+  @Test func `tiles written by address are read by address, and another program finds no error`() throws {
     let size = try write(to: folder("a.szi"))
     #expect(size == (try bytes(ofFile: folder("a.szi")).count))
     try Tool.check(["unzip", "-tqq", folder("a.szi")])
@@ -63,7 +63,7 @@ import ZigguratTestSupport
     #expect(folder.files() == ["a.szi"])
   }
 
-  @Test func `a writer that does not finish leaves the former archive as it was`() throws {
+  @Test func `a writer that does not finish keeps the former archive`() throws {
     try folder.write("a.szi", Array("former".utf8))
     #expect(kind { _ = try write(to: folder("a.szi"), skipping: 3) } == .invalidArgument)
     do {
@@ -75,7 +75,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: ["a/b", "", ".", "..", "a\0b", "a\\b", String(repeating: "a", count: 256)])
-  func `a name that is no path component is refused`(name: String) {
+  func `a name that is no path component is rejected`(name: String) {
     let kind = kind {
       _ = try TileArchiveWriter(path: folder("a.szi"), name: name, pyramid: pyramid, format: .png).finish()
     }
@@ -83,7 +83,7 @@ import ZigguratTestSupport
     #expect(folder.files() == [])
   }
 
-  @Test func `a pyramid with overlap, too many tiles, an impossible scale, or a missing folder is refused`() {
+  @Test func `overlap, too many tiles, an impossible scale or a missing folder is rejected`() {
     func kind(_ pyramid: Pyramid, _ path: String = "a.szi", _ microns: Point? = nil) -> ArchiveError.Kind? {
       self.kind {
         _ = try TileArchiveWriter(
@@ -100,7 +100,7 @@ import ZigguratTestSupport
     #expect(folder.files() == [])
   }
 
-  @Test func `wrong tiles and entries are refused, and the writer goes on`() throws {
+  @Test func `wrong tiles and entries are rejected, and the writer continues`() throws {
     var writer = try TileArchiveWriter(path: folder("a.szi"), name: "small", pyramid: pyramid, format: .png)
     let top = pyramid.topLevel
     for (level, column, row) in [(top, 3, 0), (top, 0, 2), (top, -1, 0), (top + 1, 0, 0), (-1, 0, 0)] {

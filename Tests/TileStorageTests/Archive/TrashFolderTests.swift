@@ -9,7 +9,7 @@ import ZigguratTestSupport
   private let folder = try! TemporaryFolder()
   private var trash: TrashFolder { TrashFolder(library: folder.path) }
 
-  @Test func acrossMountsAFileIsCopiedAndThenRemoved() throws {
+  @Test func `a file is copied across mounts and then removed`() throws {
     // More than is read at a time.
     let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
     try folder.write("from/a.szi", bytes)
@@ -27,7 +27,7 @@ import ZigguratTestSupport
     #expect(status.st_mtim.tv_sec == time.tv_sec && status.st_mtim.tv_nsec == time.tv_nsec)
   }
 
-  @Test func whatCannotBeCopiedStaysAndLeavesNothing() throws {
+  @Test func `a file that cannot be copied stays, and leaves nothing`() throws {
     try folder.write("from/a.szi", [1, 2, 3])
     #expect(throws: StorageError.self) {
       try trash.moveAcrossMounts(folder("from/a.szi"), folder("none/a.szi"))
@@ -41,7 +41,7 @@ import ZigguratTestSupport
     #expect(folder.files(below: "to") == ["other.szi"])
   }
 
-  @Test func whatIsKeptLongEnoughIsNeitherToldNorBroughtBack() throws {
+  @Test func `an expired deletion is neither listed nor restored`() throws {
     try folder.write("a.szi", [1])
     let deletion = try #require(trash.take([folder("a.szi")], at: 1000).deletion)
     #expect(deletion == Deletion(name: deletion.name, images: ["a"], time: 1000))
@@ -66,7 +66,7 @@ import ZigguratTestSupport
     #expect(folder.files(below: ".ziggurat-trash").isEmpty)
   }
 
-  @Test("a folder that is called like a sidecar is neither deleted nor restored with the image")
+  @Test("a folder with the name of a sidecar is neither deleted nor restored with the image")
   func folderLikeSidecar() throws {
     try folder.write("a.szi", [1])
     try folder.write("a.szi.xmp", [2])
@@ -78,7 +78,7 @@ import ZigguratTestSupport
     #expect(files == ["a.szi", "a.szi.xmp", "a.xmp/other.szi"])
   }
 
-  @Test func oneThatCannotBeMovedKeepsTheOthersFromNothing() throws {
+  @Test func `an image that cannot be moved does not block the others`() throws {
     for name in ["a", "b", "c"] { try folder.write("\(name).szi", [1]) }
     // Of a name that the trash, whose paths are longer, cannot have.
     let deep = Array(repeating: String(repeating: "d", count: 200), count: 19).joined(separator: "/")

@@ -23,7 +23,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [(1, 1, 1), (1000, 700, 512), (1 << 31, 3, 254), (1 << 40, 1 << 10, 1 << 16)])
-  func `what is written reads back`(width: Int, height: Int, tileSize: Int) throws {
+  func `a written descriptor is read back`(width: Int, height: Int, tileSize: Int) throws {
     for format in TileFormat.allCases {
       let written = DeepZoomDescriptor(
         pyramid: SmallArchive.pyramid(width, height, tileSize: tileSize), format: format)
@@ -31,7 +31,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `overlap and the spelling of the ending are kept`() throws {
+  @Test func `overlap and the spelling of the extension are kept`() throws {
     let descriptor = try read(xml(format: "JPEG", overlap: "1", tileSize: "254"))
     #expect(descriptor.format == .jpeg)
     #expect(descriptor.fileExtension == "JPEG")
@@ -52,7 +52,7 @@ import ZigguratTestSupport
     "<Image Format=\"png\" Overlap=\"0\" TileSize=\"256\"><Size Width=\"9\" Height=\"7\"/>"
       + "<DisplayRects/></Image>",
   ])
-  func `other writers' spellings`(text: String) throws {
+  func `descriptors of other writers are read`(text: String) throws {
     let descriptor = try read(text.replacingOccurrences(of: "N", with: Self.namespace))
     #expect(descriptor.pyramid == SmallArchive.pyramid(9, 7, tileSize: 256))
     #expect(descriptor.format == .png)
@@ -62,7 +62,7 @@ import ZigguratTestSupport
     "", " ", "x", "<", "<Image", "<Image/", "\0", "<Image>", "<Image></Size>", "{\"Image\": {}}",
     "<Image Format=\"jpg\" Format=\"png\"/>", "<Image/><Image/>", "<Image a=\"&undefined;\"/>",
   ])
-  func `what is no XML is refused with the line`(text: String) {
+  func `malformed XML is rejected with the line`(text: String) {
     let error = storageError { _ = try read(text) }
     #expect(error?.reason.hasPrefix("not well-formed XML in line ") == true, "\(error?.reason ?? "accepted")")
   }
@@ -75,7 +75,7 @@ import ZigguratTestSupport
     ("<Image TileSize=\"5\" Overlap=\"0\"><Size Width=\"5\" Height=\"5\"/></Image>", "no Image.Format"),
     ("<Image TileSize=\"5\" Overlap=\"0\"><Size Width=\"5\"/></Image>", "no Size.Height"),
   ])
-  func `what is missing is named`(text: String, reason: String) {
+  func `a missing element is named`(text: String, reason: String) {
     #expect(storageError { _ = try read(text) }?.reason == reason)
   }
 
@@ -83,7 +83,7 @@ import ZigguratTestSupport
     "0", "-1", "", " ", "5 ", " 5", "1.5", "1e3", "0x10", "x", "NaN", "99999999999999999999", "1099511627777",
     "٥", "5,0", "--5",
   ])
-  func `a side that is no number in range is named with what it is`(text: String) {
+  func `an invalid dimension is reported with its value`(text: String) {
     let wanted = "'\(text)', not within 1...1099511627776"
     #expect(storageError { _ = try read(xml(width: text)) }?.reason == "Size.Width is " + wanted)
     #expect(storageError { _ = try read(xml(height: text)) }?.reason == "Size.Height is " + wanted)
@@ -129,14 +129,14 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `a descriptor of megabytes is refused unread`() {
+  @Test func `a descriptor of megabytes is rejected without parsing`() {
     let error = storageError { _ = try read(xml() + String(repeating: " ", count: 65_536)) }
     #expect(error?.reason.hasSuffix("bytes are too many") == true)
   }
 
   /// Foundation's parser on Linux ended the process at some of these.
   @Test(arguments: ["<?x?>", "<?x y?>", "<?xml-stylesheet href='a'?>", "<!-- -->"])
-  func `processing instructions and comments are passed over`(text: String) throws {
+  func `processing instructions and comments are skipped`(text: String) throws {
     let image = xml().replacingOccurrences(of: "<?xml version=\"1.0\"?>", with: "")
     #expect(try read(text + image) == read(xml()))
     #expect(try read(image + text) == read(xml()))
@@ -159,12 +159,13 @@ import ZigguratTestSupport
     #expect(error?.reason == "a document type, which has no place there, in line 1")
   }
 
-  @Test func `only the root and what is right below it count`() throws {
+  @Test func `only the root and its children count`() throws {
     let inner = "<DisplayRects><Size Width=\"3\" Height=\"3\"/><Image TileSize=\"9\"/></DisplayRects>"
     #expect(try read(xml().replacingOccurrences(of: "</Image>", with: inner + "</Image>")) == read(xml()))
     let image = xml().replacingOccurrences(of: "<?xml version=\"1.0\"?>", with: "")
     #expect(
-      storageError { _ = try read("<Collection><Items>\(image)</Items></Collection>") }?.reason == "no Size.Width")
+      storageError { _ = try read("<Collection><Items>\(image)</Items></Collection>") }?.reason
+        == "no Size.Width")
   }
 
   @Test func `elements may be nested deep`() {
@@ -173,7 +174,7 @@ import ZigguratTestSupport
     #expect(storageError { _ = try read(text) }?.reason == "no Size.Width")
   }
 
-  @Test func `UTF-16 is read, an encoding that is none is refused`() throws {
+  @Test func `UTF-16 is read, and an unknown encoding is rejected`() throws {
     let utf16 = xml().replacingOccurrences(of: "<?xml version=\"1.0\"?>", with: "")
     #expect(try DeepZoomDescriptor(xml: try #require(utf16.data(using: .utf16))) == read(xml()))
     for name in ["UTF-7", "EBCDIC-CP-US", "x"] {

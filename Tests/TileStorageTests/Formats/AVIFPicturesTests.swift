@@ -85,7 +85,7 @@ import Testing
   private static let small = picture(64, 48)
 
   @Test(arguments: [0, 1, 2], [0, 4, 8])
-  func `what is made so is an AVIF`(version: Int, base: Int) {
+  func `the crafted file is an AVIF`(version: Int, base: Int) {
     let widths = Widths(offset: 4, length: 4, base: base, index: version == 0 ? 0 : 4)
     let file = Self.file(Self.small, version: version, widths: widths) {
       [Place(extents: [($0, UInt64(Self.small.count))])]
@@ -106,7 +106,7 @@ import Testing
       (0, .max),
       (.max, .max), (1 << 32, 0), (0, 1 << 32), (UInt64(Int.max) - 200, 400),
     ] as [(UInt64, UInt64)])
-  func `an extent beyond the file is none`(further: UInt64, longer: UInt64) {
+  func `an extent beyond the file is ignored`(further: UInt64, longer: UInt64) {
     let file = Self.file(Self.small) {
       [Place(extents: [($0 &+ further, UInt64(Self.small.count) &+ longer)])]
     }
@@ -116,7 +116,7 @@ import Testing
   @Test(
     arguments: [(.max, 1), (UInt64(Int.max), 1), (1 << 63, 1 << 63), (.max, .max), (1, UInt64(Int.max))]
       as [(UInt64, UInt64)])
-  func `a base and an offset that run over are none`(base: UInt64, offset: UInt64) {
+  func `an overflow of base and offset is ignored`(base: UInt64, offset: UInt64) {
     let file = Self.file(Self.small) { _ in
       [Place(base: base, extents: [(offset, UInt64(Self.small.count))])]
     }
@@ -128,12 +128,12 @@ import Testing
     #expect(size(around) == (base == 1 ? [64, 48] : nil))
   }
 
-  @Test func `an extent of no bytes is no picture`() {
+  @Test func `an empty extent is no picture`() {
     #expect(size(Self.file(Self.small) { [Place(extents: [($0, 0)])] }) == nil)
     #expect(size(Self.file(Self.small) { _ in [Place(extents: [])] }) == nil)
   }
 
-  @Test func `pieces are no picture, overlapping or not`() {
+  @Test func `a picture in pieces is ignored, overlapping or not`() {
     let count = UInt64(Self.small.count)
     for second: UInt64 in [0, 1, 5] {
       let file = Self.file(Self.small) { [Place(extents: [($0, 5), ($0 + second, count - second)])] }
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `pictures that overlap are each looked at`() {
+  @Test func `overlapping pictures are each checked`() {
     let (small, large) = (Self.small, Self.picture(9000, 7000))
     let data = small + large
     let file = Self.file(data, items: [1, 2]) { start in
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `an item with two places has none`(isLargeFirst: Bool) {
+  func `an item with two locations has none`(isLargeFirst: Bool) {
     let (small, large) = (Self.small, Self.picture(9000, 7000))
     let file = Self.file(small + large) { start in
       let places = [
@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2], [UInt64(0xffff), 0xffff_ffff, 2])
-  func `more items than are there are none`(version: Int, count: UInt64) {
+  func `a declared count above the number of items is ignored`(version: Int, count: UInt64) {
     let file = Self.file(Self.small, version: version, count: count) {
       [Place(extents: [($0, UInt64(Self.small.count))])]
     }
@@ -197,7 +197,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3, 5, 7, 9, 12, 15])
-  func `numbers of odd lengths are read as they are, or refused`(width: Int) {
+  func `numbers of odd lengths are read, or rejected`(width: Int) {
     let widths = Widths(offset: width, length: 8, base: 0, index: 0)
     let file = Self.file(Self.small, widths: widths) { [Place(extents: [($0, UInt64(Self.small.count))])] }
     #expect(size(file) == (width > 8 ? nil : [64, 48]))
@@ -206,7 +206,7 @@ import Testing
   @Test(
     arguments: [0, 1, 7, 0x7fff_ffff, 0xffff_ffff] as [UInt64],
     ["ftyp", "meta", "iloc", "iinf", "infe", "mdat"])
-  func `a box that states another size is none`(size: UInt64, name: String) throws {
+  func `a box with a wrong size is ignored`(size: UInt64, name: String) throws {
     var file = Self.file(Self.small) { [Place(extents: [($0, UInt64(Self.small.count))])] }
     let at = try #require(file.firstRange(of: Array(name.utf8))).lowerBound - 4
     file.replaceSubrange(at..<at + 4, with: Self.number(size, 4))

@@ -16,7 +16,7 @@ import ZigguratTestSupport
     (257, 255),
     (513, 1), (1, 9000), (250, 200), (240, 200), (400, 200), (70_000, 2),
   ])
-  func `libjxl's own files`(width: Int, height: Int) throws {
+  func `files of libjxl have their size`(width: Int, height: Int) throws {
     let folder = try TemporaryFolder()
     try Tool.check(["vips", "black", folder("black.v"), "\(width)", "\(height)"])
     for options in ["", "[lossless]"] {
@@ -40,7 +40,7 @@ import ZigguratTestSupport
     box("JXL ", [0x0d, 0x0a, 0x87, 0x0a]) + box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
   }
 
-  @Test func `a codestream is found in boxes`() {
+  @Test func `a codestream in boxes is found`() {
     let stream = Self.codestream
     #expect(size(stream) == [300, 200])
     #expect(size(start + box("jxlc", stream)) == [300, 200])
@@ -54,7 +54,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `damage is an answer, not a crash`() {
+  @Test func `damage gives a result, not a crash`() {
     for bytes in [
       [], [0xff], [0xff, 0x0a], [0xff, 0x0a, 0x38], start, start + box("jxlc", []),
       start + box("jxlp", [0, 0]),

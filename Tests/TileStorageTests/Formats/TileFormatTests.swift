@@ -19,7 +19,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: TileFormat.allCases)
-  func `a tile of its format is one, a tile of another is none`(format: TileFormat) throws {
+  func `a tile is recognized only in its own format`(format: TileFormat) throws {
     let folder = try TemporaryFolder()
     for other in TileFormat.allCases {
       let data = try made(folder, 96, 64, "x.\(other.fileExtension)")
@@ -29,7 +29,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [(1, 1), (3, 7), (255, 257), (512, 512), (513, 1), (1000, 600)])
-  func `an AVIF's own data tells its size`(width: Int, height: Int) throws {
+  func `the size of an AVIF is read from its data`(width: Int, height: Int) throws {
     let folder = try TemporaryFolder()
     for options in ["", "[lossless]", "[subsample-mode=off]"] {
       let data = try made(folder, width, height, "x.avif\(options)")
@@ -53,7 +53,7 @@ import ZigguratTestSupport
     #expect(defect(.avif, try bytes(ofFile: folder("alpha.avif")), 300, 200) == nil)
   }
 
-  @Test func `damaged boxes are an answer, not a crash`() throws {
+  @Test func `damaged boxes give a result, not a crash`() throws {
     let folder = try TemporaryFolder()
     let data = try made(folder, 64, 48, "x.avif")
     for length in 0..<data.count { _ = defect(.avif, Array(data.prefix(length)), 64, 48) }

@@ -4,7 +4,7 @@ import ZigguratTestSupport
 @testable import TileStorage
 
 struct LeastRecentlyUsedTests {
-  @Test("it holds what a plain list of the same rules holds, over random work")
+  @Test("a cache has the entries of a simple model under random operations")
   func agreement() {
     var random = SplitMix(7)
     var cache = LeastRecentlyUsed<Int, Int>(limit: 100)
@@ -27,7 +27,7 @@ struct LeastRecentlyUsedTests {
     }
   }
 
-  @Test("what alone is heavier than the limit is not kept")
+  @Test("an entry above the limit is not kept")
   func tooHeavy() {
     var cache = LeastRecentlyUsed<Int, Int>(limit: 10)
     cache.insert(1, for: 1, weight: 5)

@@ -6,7 +6,7 @@ import Testing
 struct MemoryTilesTests {
   private static let pyramid = SmallArchive.pyramid(70, 40, tileSize: 16)
 
-  @Test func `entries are by name, and bytes are counted`() throws {
+  @Test func `entries have names, and their bytes are counted`() throws {
     let archive = TileArchive(inMemory: Self.pyramid, entries: ["b": [1, 2], "a": []]) { [UInt8($0)] }
     #expect(archive.entryNames == ["a", "b"])
     #expect(archive.entry("b").map { Array($0) } == [1, 2] && archive.entry("a")?.isEmpty == true)
@@ -15,7 +15,7 @@ struct MemoryTilesTests {
     #expect(!archive.hasTileVersions && !archive.isLocked && !archive.shouldReopen)
   }
 
-  @Test func `the generation is that of all tiles and entries`() {
+  @Test func `the generation depends on all tiles and entries`() {
     func generation(_ changed: Int?, entries: [String: [UInt8]] = ["a": [1]]) -> UInt64 {
       TileArchive(inMemory: Self.pyramid, entries: entries) { $0 == changed ? [99] : [UInt8($0)] }.generation
     }

@@ -37,7 +37,7 @@ struct ObjectTilesTests {
     PlacidStore(["a": whole.bytes], change)
   }
 
-  @Test func `an archive opens by one read, which has its coarse tiles and its entries`() throws {
+  @Test func `an archive is opened by one read, with its coarse tiles and entries`() throws {
     let store = Self.store()
     let archive = try store.open("a", Self.memory).archive()
     #expect(
@@ -53,7 +53,7 @@ struct ObjectTilesTests {
         && store.reads == [Self.whole.bytes.count - 262_144..<Self.whole.bytes.count])
   }
 
-  @Test func `a thousand who ask for one tile at once have it by one read`() throws {
+  @Test func `a thousand simultaneous requests for a tile take one read`() throws {
     let store = Self.store()
     let image = try store.open("a", Self.memory)
     let (archives, came) = ([image.archive(), image.archive()], CountingSemaphore())
@@ -72,7 +72,7 @@ struct ObjectTilesTests {
     #expect(store.reads.count == 2)
   }
 
-  @Test func `a tile that is fetched is one miss, however often it was looked for before, and then a hit`()
+  @Test func `a fetched tile counts as one miss, and then as a hit`()
     throws
   {
     let (store, memory) = (Self.store(), ObjectCache(limit: 1 << 20))
@@ -86,7 +86,7 @@ struct ObjectTilesTests {
     #expect(memory.counts.misses == 1 && memory.counts.hits == 1 && store.reads.count == 2)
   }
 
-  @Test func `tiles that are expected together come by one read for each row`() throws {
+  @Test func `tiles that are requested together take one read for each row`() throws {
     let store = Self.store()
     let archive = try store.open("a", Self.memory).archive()
     let numbers = (3..<5).flatMap { row in
@@ -99,7 +99,7 @@ struct ObjectTilesTests {
     #expect(store.reads.count == 3)
   }
 
-  @Test func `what was read once stays for those who open the archive anew, as long as there is memory`()
+  @Test func `cached reads serve a reopened archive while memory lasts`()
     throws
   {
     let (store, memory) = (Self.store(), ObjectCache(limit: 100_000))
@@ -115,7 +115,7 @@ struct ObjectTilesTests {
   }
 
   @Test(
-    "a tile that is not available at present is told once, and asked for again later",
+    "an unavailable tile is reported once, and requested again later",
     arguments: [ObjectError.cut, .damaged, .refused(403), .unavailable])
   func passingFaults(_ defect: ObjectError) throws {
     let store = Self.store { number, answer in number == 1 ? .failure(defect) : answer }
@@ -126,7 +126,7 @@ struct ObjectTilesTests {
     #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold))
   }
 
-  @Test func `another version, and none, are no tiles`() throws {
+  @Test func `another version or a missing object has no tiles`() throws {
     let replaced = try Self.store { $0 == 1 ? .failure(.otherVersion) : $1 }.open("a", Self.memory)
     let archive = replaced.archive()
     #expect(
@@ -147,7 +147,7 @@ struct ObjectTilesTests {
     }
   }
 
-  @Test func `a tile that was damaged on its way is read once more, one that is damaged is no tile`() throws {
+  @Test func `a tile damaged in transit is read again, and a damaged tile is no tile`() throws {
     let once = Self.store { number, answer in number == 1 ? Self.flipped(answer, 40_000) : answer }
     #expect(try once.open("a", Self.memory).archive().copy(Self.cold) == Self.tile(Self.cold))
     #expect(once.reads.count == 3 && once.reads[1] == once.reads[2])
@@ -157,7 +157,7 @@ struct ObjectTilesTests {
     #expect(always.reads.count == 3)
   }
 
-  @Test func `a directory in which any bit was turned gives no wrong tile`() throws {
+  @Test func `a directory with any bit flipped gives no wrong tile`() throws {
     let seed = SplitMix.runSeed
     var random = SplitMix(seed)
     let directory = (Self.whole.bytes.count - 12_000..<Self.whole.bytes.count).map {
@@ -179,7 +179,7 @@ struct ObjectTilesTests {
     }
   }
 
-  @Test func `an archive that is not the one that is listed cannot be reached`() throws {
+  @Test func `an archive other than the listed one is unreachable`() throws {
     let error = #expect(throws: StorageError.self) {
       _ = try Self.store().open("a", generation: Self.whole.generation ^ 1, Self.memory)
     }
@@ -199,7 +199,7 @@ struct ObjectTilesTests {
     return LazyArchive(archive, from: store, ObjectCache(limit: 1 << 20))
   }
 
-  @Test func `an archive that is opened for a reader is not kept longer than the reader`() throws {
+  @Test func `an archive is released with its last reader`() throws {
     let store = Self.store()
     let image = Self.listed(in: store)
     do {
@@ -216,7 +216,7 @@ struct ObjectTilesTests {
     #expect(image.openImage == nil)
   }
 
-  @Test func `a look at the tiles in memory reads nothing, whatever became of the archive`() throws {
+  @Test func `a lookup of cached tiles reads nothing, even if the archive changed`() throws {
     let isReplaced = Atomic(false)
     let store = Self.store { isReplaced.load(ordering: .relaxed) ? .failure(.otherVersion) : $1 }
     let image = Self.listed(in: store)
@@ -229,7 +229,7 @@ struct ObjectTilesTests {
     #expect(image.archive().versionedTile(Self.cold) == nil && store.reads.count == count)
   }
 
-  @Test func `an end that is cut short opens nothing`() throws {
+  @Test func `a truncated end record opens nothing`() throws {
     for count in [0, 1, 21, 22, 5000, 262_143] {
       let store = Self.store { number, answer in
         number > 0
@@ -242,7 +242,7 @@ struct ObjectTilesTests {
     }
   }
 
-  @Test func `spans hold what is near, and no more than a megabyte`() {
+  @Test func `ranges join near tiles, up to a megabyte`() {
     func part(_ tile: Int, _ start: Int, _ count: Int) -> ReadRange.Part {
       .init(tile: tile, range: start..<start + count)
     }

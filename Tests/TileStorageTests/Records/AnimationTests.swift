@@ -13,14 +13,14 @@ import TileGeometry
   }
 
   @Test(arguments: Animation.Format.allCases)
-  func itComesBackFromItsRecord(format: Animation.Format) {
+  func `an animation is read back from its record`(format: Animation.Format) {
     let record = Self.record(Animation(frames: 2, format: format))
     #expect(BuildRecord(json: Data(record.json)) == record)
     #expect(["image/gif", "image/webp"].contains(record.animation?.mediaType))
   }
 
   @Test(arguments: ["html", "svg+xml", "GIF", "gif; charset=utf-8", "gif\r\nSet-Cookie: a=b", "", "../gif"])
-  func aRecordOfAnotherFormatIsNone(format: String) throws {
+  func `a record of another format is ignored`(format: String) throws {
     let json = String(decoding: Self.record(Animation(frames: 2, format: .gif)).json, as: UTF8.self)
     let other = json.replacing(
       "\"gif\"", with: String(decoding: try JSONEncoder().encode(format), as: UTF8.self))
@@ -33,7 +33,9 @@ import TileGeometry
     ("<script>", .gif, false), ("RIFF....WEBPVP8X", .gif, false), ("GIF89a…", .webp, false),
     ("", .gif, false),
   ])
-  func onlyBytesThatBeginAsTheFormatDoesAreIt(text: String, format: Animation.Format, areThey: Bool) {
+  func `only bytes with the signature of the format are the animation`(
+    text: String, format: Animation.Format, areThey: Bool
+  ) {
     let animation = Animation(frames: 2, format: format)
     let archive = TileArchive(
       inMemory: SmallArchive.pyramid(1, 1, tileSize: 256), entries: [animation.entryName: Array(text.utf8)],

@@ -13,7 +13,7 @@ import Testing
     "https://example.org/\u{202e}",
     "https://example.org/" + String(repeating: "a", count: 1000),
   ])
-  func `an archive's record cannot name a license that a browser must not follow`(address: String) throws {
+  func `a license URL that a browser must not follow is ignored`(address: String) throws {
     let record = try JSONSerialization.data(withJSONObject: [
       "title": "A", "license": address, "webStatement": address, "keywords": [String](),
     ])

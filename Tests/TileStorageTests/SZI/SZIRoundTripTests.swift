@@ -9,7 +9,7 @@ import ZigguratTestSupport
   @Test(arguments: [
     (1, 1, 1), (1, 1, 512), (2, 1, 1), (5, 3, 2), (1, 50, 8), (64, 64, 64), (65, 63, 64), (40, 30, 3),
   ])
-  func `every tile reads back as it was written`(width: Int, height: Int, tileSize: Int) throws {
+  func `every tile is read back as it was written`(width: Int, height: Int, tileSize: Int) throws {
     let folder = try TemporaryFolder()
     let pyramid = SmallArchive.pyramid(width, height, tileSize: tileSize)
     for format in TileFormat.allCases {
@@ -33,7 +33,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `what lies outside the pyramid is nil, not another tile`() throws {
+  @Test func `a position outside the pyramid is nil, not another tile`() throws {
     let folder = try TemporaryFolder()
     let archive = try TileArchive(path: SmallArchive.write(5, 3, tileSize: 2, in: folder))
     let top = archive.pyramid.topLevel
@@ -61,7 +61,7 @@ import ZigguratTestSupport
     #expect(archive.hasEveryTile)
   }
 
-  @Test func `the order of the bytes is free, the tiles are the same`() throws {
+  @Test func `tiles in any byte order are the same`() throws {
     let folder = try TemporaryFolder()
     let pyramid = SmallArchive.pyramid(40, 30, tileSize: 4)
     try SmallArchive.write(to: folder("a.szi"), pyramid)
@@ -71,7 +71,7 @@ import ZigguratTestSupport
     #expect(a.generation != b.generation)
   }
 
-  @Test func `equal calls give equal files, and a changed tile another generation`() throws {
+  @Test func `equal calls give equal files, and a changed tile gives another generation`() throws {
     let folder = try TemporaryFolder()
     let pyramid = SmallArchive.pyramid(9, 9, tileSize: 4)
     try SmallArchive.write(to: folder("a.szi"), pyramid)
@@ -93,7 +93,7 @@ import ZigguratTestSupport
   }
 
   /// Larger than the writer's buffer, as large, and empty: each goes another way to the file.
-  @Test func `tiles of every length around the buffer's`() throws {
+  @Test func `tiles of lengths around the buffer size are written`() throws {
     let folder = try TemporaryFolder()
     let pyramid = SmallArchive.pyramid(5, 1, tileSize: 1)
     let lengths = [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20, 0, 17, 1 << 19, 1 << 19, 5, 6]
@@ -132,7 +132,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `a writer that is let go before its end leaves nothing`() throws {
+  @Test func `a writer that is released before its end leaves nothing`() throws {
     let folder = try TemporaryFolder()
     let pyramid = SmallArchive.pyramid(9, 9, tileSize: 4)
     do {

@@ -8,7 +8,7 @@ import ZigguratTestSupport
 
 /// Beyond 65,535 entries and beyond 4 GB.
 @Suite struct ZIP64Tests {
-  @Test func `an archive of more than 65,535 tiles, by our reader and by others`() throws {
+  @Test func `an archive of more than 65,535 tiles is read by us and by other programs`() throws {
     let folder = try TemporaryFolder()
     let pyramid = SmallArchive.pyramid(260, 255, tileSize: 1)
     #expect(pyramid.tileCount > 65_536)
@@ -73,7 +73,9 @@ import ZigguratTestSupport
     (false, true, false),
     (false, false, true), (true, false, true), (false, true, true),
   ])
-  func `the ZIP64 field holds what does not fit, in order`(plain: Bool, stored: Bool, offset: Bool) throws {
+  func `the ZIP64 field has the values that do not fit, in order`(plain: Bool, stored: Bool, offset: Bool)
+    throws
+  {
     let far = 0x1_2345_6789
     for before in [[], [0x99, 0x99, 3, 0, 1, 2, 3]] as [[UInt8]] {
       var numbers: [UInt8] = []
@@ -102,7 +104,7 @@ import ZigguratTestSupport
       [1, 0, 8, 0, 255, 255, 255, 255, 255, 255, 255, 255], [2, 0, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8],
       [2, 0, 255, 255, 1, 0, 8, 0, 1, 0, 0, 0, 0, 0, 0, 0],
     ] as [[UInt8]])
-  func `an entry without its ZIP64 numbers is refused`(extra: [UInt8]) throws {
+  func `an entry without its ZIP64 values is rejected`(extra: [UInt8]) throws {
     let file = Self.directory(stored: 5, plain: 5, offset: 0xffff_ffff, extra: extra)
     file.withUnsafeBytes { bytes in
       let error = storageError { try ZIPDirectory(bytes).forEntries { _ in } }
@@ -111,7 +113,7 @@ import ZigguratTestSupport
   }
 
   /// A file with holes: 5 GB long, some kilobytes on disk.
-  @Test func `tiles and a directory beyond 4 GB`() throws {
+  @Test func `tiles and a directory beyond 4 GB are read`() throws {
     let folder = try TemporaryFolder()
     let pyramid = SmallArchive.pyramid(3, 2, tileSize: 1)
     let start = 5_000_000_000

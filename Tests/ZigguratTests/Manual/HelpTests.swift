@@ -20,7 +20,7 @@ import Testing
     command.options.filter { $0.removal == nil }.map { (command.name, $0) }
   }
 
-  @Test func `each message has one of the forms, a line, and no forbidden word`() throws {
+  @Test func `each message has a valid form, one line, and no forbidden word`() throws {
     let form = try Regex(
       #"(invalid value|missing|unexpected|unknown|cannot) .+|\{0\} (cannot|requires|does not) .+|\{0\}: \{1\}"#
     )
@@ -99,7 +99,7 @@ import Testing
     #expect(text.contains("'ziggurat help \(name) --all' lists all \(command.visibleOptions.count) options."))
   }
 
-  @Test func `no help, completion or manual page shows a former name or a hidden option`() {
+  @Test func `no help, completion or manual page shows a deprecated name or hidden option`() {
     for command in Ziggurat.commands {
       let page = ManualPage.page(of: command).replacing("\\-", with: "-")
       let texts = [Help.text(of: command, listsAll: true), page] + Completions.allCases.map(\.script)

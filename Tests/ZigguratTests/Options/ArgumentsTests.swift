@@ -55,7 +55,7 @@ import ZigguratText
     (["--", "-a", "--quiet", "--"], ["-a", "--quiet", "--"]), (["--jobs", "a", "b"], ["b"]),
     (["--quiet", "true"], ["true"]),
   ])
-  func `what is no option is an operand`(words: [String], operands: [String]) throws {
+  func `other arguments are operands`(words: [String], operands: [String]) throws {
     #expect(try parse(words).operands == operands)
   }
 
@@ -110,7 +110,7 @@ import ZigguratText
     ("1", true), ("true", true), ("TRUE", true), ("yes", true), ("0", false), ("false", false), ("No", false),
     ("", false),
   ])
-  func `a flag in the environment`(text: String, isSet: Bool) throws {
+  func `a flag can be set in the environment`(text: String, isSet: Bool) throws {
     #expect(try parse([], ["ZIGGURAT_QUIET": text]).flag("quiet") == isSet)
     #expect(try parse(["--quiet"], ["ZIGGURAT_QUIET": text]).flag("quiet"))
   }
@@ -122,7 +122,7 @@ import ZigguratText
   }
 
   @Test(arguments: [("1", 1), ("100", 100), ("080", 80), ("+7", 7)])
-  func `a whole number within its range`(text: String, number: Int) throws {
+  func `a number within its range is accepted`(text: String, number: Int) throws {
     #expect(try parse(["--quality", text]).int("quality", in: 1...100) == number)
   }
 
@@ -185,7 +185,7 @@ import ZigguratText
       ("biuld", "build"), ("serv", "serve"), ("tile", "tiles"), ("inspekt", "inspect"), ("verfy", "verify"),
       ("SERVE", "serve"), ("x", nil), ("", nil), ("delete", nil),
     ] as [(String, String?)])
-  func `the nearest word, where one is near`(word: String, near: String?) {
+  func `the nearest name is found, if one is near`(word: String, near: String?) {
     #expect(nearest(word, Ziggurat.commands.map { $0.name }) == near)
   }
 
@@ -199,7 +199,9 @@ import ZigguratText
     (["--titles", "a", "--titles", "b", "--names", "c"], "names", "a,b,c", "--titles is now called --names"),
     (["--names", "a", "--titles=b", "--titles=c"], "names", "a,b,c", "--titles is now called --names"),
   ])
-  func `a former name works with one warning`(words: [String], name: String, value: String, warning: String)
+  func `a deprecated name works with one warning`(
+    words: [String], name: String, value: String, warning: String
+  )
     throws
   {
     let arguments = try parse(words)
@@ -207,7 +209,7 @@ import ZigguratText
     #expect(arguments.warnings == [warning + " (the old name works until 2.0)"])
   }
 
-  @Test func `a former name works in the environment, after the present one`() throws {
+  @Test func `a deprecated name works in the environment, after the present one`() throws {
     let former = try parse([], ["ZIGGURAT_CACHE_MEMORY": "64", "ZIGGURAT_UPLOADS": "no"])
     #expect(former.string("cache-size") == "64")
     #expect(former.string("types") == "none")
@@ -224,7 +226,7 @@ import ZigguratText
     #expect(given.string("cache-size") == "66")
   }
 
-  @Test func `a former flag in the environment may be off`() throws {
+  @Test func `a deprecated flag in the environment may be off`() throws {
     let off = try parse([], ["ZIGGURAT_NO_UPLOADS": "false"])
     #expect(off.string("types") == nil)
     let wrong = complaint([], ["ZIGGURAT_NO_UPLOADS": "maybe"])
@@ -254,7 +256,7 @@ import ZigguratText
         == "invalid value 'x' for --cache-memory (expected 0 to 1TB, or a plain number of MB)")
   }
 
-  @Test func `a quantity takes a unit, and without one has the option's`() throws {
+  @Test func `a quantity has a unit, or that of the option`() throws {
     #expect(try parse(["--cache-size", "64"]).quantity("cache-size", in: 0...1 << 40) == 64 << 20)
     #expect(try parse(["--cache-size", "64KB"]).quantity("cache-size", in: 0...1 << 40) == 64 << 10)
     #expect(try parse([]).quantity("cache-size", in: 0...1 << 40) == nil)

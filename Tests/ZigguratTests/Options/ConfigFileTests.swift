@@ -48,7 +48,7 @@ import ZigguratTestSupport
     #expect(arguments.spelled("port") == "port in line 2 of \(folder.path)/options.conf")
   }
 
-  @Test func `a former flag that is not set leaves its option to others`() throws {
+  @Test func `a deprecated flag that is not set leaves its option unset`() throws {
     let arguments = try parse("no-uploads = false\nupload-types = jpeg")
     #expect(arguments.string("upload-types") == "jpeg")
     let place = "no-uploads in line 1 of \(folder.path)/options.conf"
@@ -68,7 +68,7 @@ import ZigguratTestSupport
       ])
   }
 
-  @Test func `a list on the command line replaces that of the file`() throws {
+  @Test func `a list on the command line replaces the one of the file`() throws {
     let arguments = try parse("allow-host = a\nallow-host = b", ["--allow-host", "c"])
     #expect(arguments.string("allow-host") == "c")
   }
@@ -90,11 +90,11 @@ import ZigguratTestSupport
         + "invalid value 'x' for uploads in line 5 of options.conf (expected no or yes)"
     ),
   ])
-  func `a line that cannot be used is reported with its number`(text: String, message: String) throws {
+  func `an unusable line is reported with its number`(text: String, message: String) throws {
     #expect(try complaint(text) == message)
   }
 
-  @Test func `a value that cannot be used is reported with its line`() throws {
+  @Test func `an unusable value is reported with its line`() throws {
     let arguments = try parse("# Ports\nport = many")
     let error = #expect(throws: UsageError.self) { try arguments.int("port", in: 0...65535) }
     #expect(

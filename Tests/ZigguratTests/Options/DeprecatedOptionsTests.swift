@@ -6,7 +6,7 @@ import Testing
 @Suite struct DeprecatedOptionsTests {
   @Test
   func
-    `each former name sets the present option, with one warning, on the command line and in the environment`()
+    `each deprecated name sets the present option with one warning`()
     throws
   {
     var count = 0
@@ -37,7 +37,7 @@ import Testing
     #expect(count >= 28)
   }
 
-  @Test func `an option that has no effect any more is accepted with one warning`() throws {
+  @Test func `an option without effect is accepted with one warning`() throws {
     var count = 0
     for command in Ziggurat.commands {
       for option in command.options {
@@ -60,7 +60,7 @@ import Testing
     #expect(count >= 9)
   }
 
-  @Test func `a former name is no option of its command, and no other's former name`() {
+  @Test func `a deprecated name is unique, and no option of its command`() {
     for command in Ziggurat.commands {
       let names = command.options.map(\.name)
       let former = command.options.flatMap { $0.former.map(\.name) }
@@ -71,7 +71,7 @@ import Testing
       Set(Ziggurat.commands.map { $0.name }).isDisjoint(with: Ziggurat.commands.compactMap { $0.formerName }))
   }
 
-  @Test func `the program warns once, and not besides an error of usage`() throws {
+  @Test func `the program warns once, and not together with a usage error`() throws {
     let warned = try Program.run(["index", "/nowhere"])
     #expect(warned.code == 1)
     #expect(

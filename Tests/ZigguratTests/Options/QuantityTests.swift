@@ -14,7 +14,7 @@ import Testing
       ("50MP", .pixels, 50_000_000), ("50", .megapixels, 50_000_000), ("2GP", .megapixels, 2_000_000_000),
       ("10000px", .megapixels, 10_000), ("0.25MP", .pixels, 250_000), ("007s", .hours, 7),
     ] as [(String, Quantity.Unit, Int)])
-  func `a number with a unit, or with that of the option`(text: String, unit: Quantity.Unit, value: Int) {
+  func `a number has a unit, or that of the option`(text: String, unit: Quantity.Unit, value: Int) {
     #expect(Quantity.value(of: text, in: unit) == value)
   }
 
@@ -24,7 +24,7 @@ import Testing
       "64MB ", " 64",
       "64 ", "64XB", "64s", "64MP", "٦٤", "NaN", "99999999999999999999", "9999999999TB", "1.1234567MB", "1_0",
     ])
-  func `other texts are no size`(text: String) {
+  func `other texts are no quantities`(text: String) {
     #expect(Quantity.value(of: text, in: .megabytes) == nil)
   }
 
@@ -35,7 +35,7 @@ import Testing
       (.duration, 1800, "30m"), (.duration, 86_400, "1d"), (.pixels, 50_000_000, "50MP"),
       (.pixels, 10_000, "10000px"),
     ] as [(Quantity, Int, String)])
-  func `a value in its largest whole unit`(quantity: Quantity, value: Int, text: String) {
+  func `a value is printed in its largest whole unit`(quantity: Quantity, value: Int, text: String) {
     #expect(quantity.text(value) == text)
   }
 }

@@ -20,7 +20,7 @@ struct PNGSourceTests {
   }
 
   @Test(
-    "every filter gives back the pixels", arguments: [1, 2, 3, 4],
+    "every filter restores the pixels", arguments: [1, 2, 3, 4],
     ["none", "sub", "up", "avg", "paeth", "all"])
   func filters(bands: Int, filter: String) throws {
     let folder = try TemporaryFolder()
@@ -42,7 +42,7 @@ struct PNGSourceTests {
   }
 
   /// Where strips, pieces of inflated data and the end of the data meet in every way.
-  @Test("strips may end where the data do")
+  @Test("strips may end with the data")
   func strips() throws {
     let folder = try TemporaryFolder()
     for height in [63, 64, 65, 128] {
@@ -56,7 +56,7 @@ struct PNGSourceTests {
   }
 
   @Test(
-    "what is not plain is left to libvips",
+    "other kinds of PNG are left to libvips",
     arguments: [
       ("[bitdepth=1]", "1 bit a channel"), ("[bitdepth=8,palette]", "palette"),
       ("[interlace]", "interlacing"),

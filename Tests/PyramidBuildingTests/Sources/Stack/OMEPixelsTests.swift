@@ -9,7 +9,7 @@ import Testing
 
   private static let sizes = #"DimensionOrder="XYZCT" SizeC="3" SizeZ='4' SizeT="2""#
 
-  @Test func `planes lie in the order of the dimensions`() throws {
+  @Test func `planes are in the order of the dimensions`() throws {
     let pixels = try #require(OMEPixels(ome(Self.sizes)))
     #expect(pixels.channels.count == 3 && pixels.planeCount == 24)
     #expect(pixels.channels.map(\.samples) == [1, 1, 1])
@@ -18,7 +18,7 @@ import Testing
     #expect(pixels.page(channel: 2, z: 3, t: 1) == 23)
   }
 
-  @Test func `or where the file says`() throws {
+  @Test func `planes are at the positions that the file declares`() throws {
     let data =
       #"<TiffData IFD="5" FirstC="1" FirstZ="2"/><TiffData FirstT="1" IFD="9" PlaneCount="1000000"/>"#
     let pixels = try #require(OMEPixels(ome(Self.sizes, data)))
@@ -27,7 +27,7 @@ import Testing
     #expect(pixels.page(channel: 0, z: 2, t: 1) == 11)
   }
 
-  @Test func `names and colours of channels`() throws {
+  @Test func `channels have names and colours`() throws {
     let channels = """
       <!-- <Channel Name="none"/> --><Channel Name="a &lt;&#xb5;&#109;&gt; b" Color="-16776961"/>
       <Channel Name='>' Color="16711935"><LightPath/></Channel>
@@ -47,11 +47,11 @@ import Testing
     #"DimensionOrder="XYZCT" SizeC="3" SizeZ="1048576" SizeT="1048576""#,
     #"DimensionOrder="XYZCT" SizeC="99999999999999999999" SizeZ="4" SizeT="1""#,
   ])
-  func `what makes no sense is none`(attributes: String) {
+  func `invalid dimensions are ignored`(attributes: String) {
     #expect(OMEPixels(ome(attributes)) == nil)
   }
 
-  @Test func `planes of other files have no page here`() throws {
+  @Test func `planes of other files have no page`() throws {
     let data = ["a", "b", "c"].enumerated().map { channel, file in
       #"<TiffData FirstC="\#(channel)" IFD="0"><UUID FileName="\#(file)"/></TiffData>"#
     }
@@ -66,7 +66,7 @@ import Testing
       OMEPixels(own.replacing("> urn:1 <", with: ">urn:2<"), name: "b")?.page(channel: 0, z: 0, t: 0) == nil)
   }
 
-  @Test func `bands of pages`() throws {
+  @Test func `pages with several bands have one channel each`() throws {
     func channels(_ inside: String, pages: Int = 1) -> [Int]? {
       OMEPixels(ome(Self.sizes, inside), samples: pages)?.channels.map(\.samples)
     }
@@ -76,7 +76,7 @@ import Testing
     #expect(channels(#"<Channel SamplesPerPixel="2"/>"#) == nil)
   }
 
-  @Test func `cut anywhere it is none, or what stands there`() {
+  @Test func `truncated OME-XML is invalid or has the complete values`() {
     let whole = ome(Self.sizes, #"<Channel Name="a &amp; b"/><!-- - --><TiffData IFD="0" PlaneCount="24"/>"#)
     for end in whole.indices {
       guard let pixels = OMEPixels(String(whole[..<end])) else { continue }

@@ -21,7 +21,7 @@ import TileGeometry
     ),
     (#" PhysicalSizeXUnit="mm" PhysicalSizeX="0.002""#, 2, 2),
   ])
-  func `the size of a pixel is effective in microns`(attributes: String, x: Double, y: Double) throws {
+  func `the size of a pixel is in microns`(attributes: String, x: Double, y: Double) throws {
     let microns = try #require(OMEScale.microns(ome(attributes)))
     #expect(abs(microns.x - x) < 1e-9)
     #expect(abs(microns.y - y) < 1e-9)
@@ -40,12 +40,12 @@ import TileGeometry
       ("ua", 149_597_870_700),
       ("ly", 9_460_730_472_580_800), ("pc", 3.0856775814913673e16), ("pt", 0.0254 / 72),
     ] as [(String, Double)])
-  func `units of length`(unit: String, metres: Double) throws {
+  func `units of length are converted`(unit: String, metres: Double) throws {
     let microns = try #require(OMEScale.microns(ome(#" PhysicalSizeX="2" PhysicalSizeXUnit="\#(unit)""#)))
     #expect(abs(microns.x / (metres * 2e6) - 1) < 1e-12)
   }
 
-  @Test func `another image has a scale of its own`() {
+  @Test func `each image has its own scale`() {
     let text = ome(#" PhysicalSizeX="2""#).replacing("</OME>", with: "")
     let both = text + #"<Image ID="Image:1"><Pixels PhysicalSizeX="3"/></Image></OME>"#
     #expect(OMEScale.microns(both)?.x == 2)
@@ -58,12 +58,12 @@ import TileGeometry
       ("micron", 1), ("um", 1), ("µm", 1), ("\\u00B5m", 1), ("mm", 1000), ("cm", 10_000), ("inch", 25_400),
       ("nm", 0.001), ("pixel", nil), ("furlong", nil),
     ] as [(String, Double?)])
-  func `units of ImageJ`(name: String, microns: Double?) throws {
+  func `units of ImageJ are converted`(name: String, microns: Double?) throws {
     let unit = try #require(ImageJScale.unit("ImageJ=1.53t\nimages=1\nunit=\(name)\nloop=false\n"))
     #expect(unit.microns == microns)
   }
 
-  @Test func `a unit that ImageJ did not write is none`() {
+  @Test func `a unit outside of ImageJ's text is ignored`() {
     #expect(ImageJScale.unit("unit=um") == nil)
     #expect(ImageJScale.unit("ImageJ=1.53t\nimages=1\n") == nil)
   }
@@ -73,11 +73,11 @@ import TileGeometry
     #" PhysicalSizeX="1" PhysicalSizeXUnit="pixel""#, #" PhysicalSizeX=1"#, #" PhysicalSizeX="1"#,
     #" XPhysicalSizeX="1""#,
   ])
-  func `what says nothing usable says nothing`(attributes: String) {
+  func `unusable sizes are ignored`(attributes: String) {
     #expect(OMEScale.microns(ome(attributes)) == nil)
   }
 
-  @Test func `other descriptions, and broken ones, say nothing`() {
+  @Test func `other and broken descriptions have no scale`() {
     let whole = ome(#" PhysicalSizeX="2""#)
     #expect(OMEScale.microns("A ship in a bottle <Pixels PhysicalSizeX=\"2\">") == nil)
     // Cut anywhere: nil, or what stands in the tag that is whole.

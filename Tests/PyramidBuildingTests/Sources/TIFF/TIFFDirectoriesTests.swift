@@ -46,7 +46,7 @@ import ZigguratTestSupport
     return try #require(TIFFDirectories(SourceFile(path: folder.write("a.tif", file.bytes))))
   }
 
-  @Test func `directories that lie one over the other are read up to a number of entries`() throws {
+  @Test func `overlapping directories are read up to a number of entries`() throws {
     var file = File()
     // 64 directories of 4096 entries at each place where one of these begins, in which two bytes say 4096.
     let (pages, parts) = (40, 64)
@@ -67,7 +67,7 @@ import ZigguratTestSupport
     #expect(found.everything.count <= TIFFDirectories.mostFileEntries / 4096 + pages)
   }
 
-  @Test func `of a tag that stands several times in a directory the first value counts`() throws {
+  @Test func `the first value of a repeated tag counts`() throws {
     var file = File()
     let first = file.add(
       directory: File.picture + [
@@ -79,7 +79,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [Int.max, 1 << 62, 768, 20])
-  func `tables that are longer than ImageJ's data are no colours`(_ size: Int) throws {
+  func `tables longer than ImageJ's data are ignored`(_ size: Int) throws {
     var file = File()
     let text = Array("ImageJ=1.53\nimages=2\nchannels=2\nhyperstack=true\n\0".utf8)
     let description = file.add(text)
@@ -139,7 +139,7 @@ import ZigguratTestSupport
     #expect(repeated.leftOut.map(\.role) == [.label])
   }
 
-  @Test func `a small picture whose description cannot be read is left out`() throws {
+  @Test func `a small picture with an unreadable description is left out`() throws {
     let long = Array(repeating: UInt8(ascii: "x"), count: (1 << 20) + 5) + Array("\nImageType: Label\0".utf8)
     for fields in [
       // Too long, of a type that is none of text, half a code unit.
@@ -156,7 +156,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `descriptions beyond what is read of a file make small pictures suspect`() throws {
+  @Test func `descriptions above the read limit make small pictures suspect`() throws {
     let vast = Array(repeating: UInt8(ascii: "x"), count: 16 << 20)
     var file = File()
     let text = file.add(vast)
@@ -183,7 +183,7 @@ import ZigguratTestSupport
     #expect(try contents(fields: [(270, 2, [0x43, 0, 0, 0, 0, 0])]).pages == [0, 1])
   }
 
-  @Test func `parts that no copy shows are named`() throws {
+  @Test func `parts that no rendering shows are named`() throws {
     // A part of the same size, a level of half the size that is not marked, one that is, and a larger one that is marked.
     for (side, marks, names) in [
       (8, 0, ["1 further picture"]), (4, 0, []), (4, 1, []), (16, 1, ["1 further picture"]), (3, 4, []),
@@ -198,7 +198,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `sides that no image can have are refused with their tag`() throws {
+  @Test func `impossible image dimensions are rejected with their tag`() throws {
     var file = File()
     let first = file.add(
       directory: [

@@ -24,7 +24,7 @@ import ZigguratTestSupport
 
   @Test(
     arguments: ["none", "lzw", "deflate", "deflate,predictor=horizontal", "jpeg,Q=85", "jpeg,Q=95"], layouts)
-  func `tiles of an RGB TIFF give dzsave's tiles`(compression: String, layout: String) throws {
+  func `a tiled RGB TIFF gives the tiles of dzsave`(compression: String, layout: String) throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.autumn.saved(
       in: folder, as: "photo.tif[\(layout),compression=\(compression)]", columns: 701, rows: 523)
@@ -34,7 +34,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: ["none", "lzw", "deflate,predictor=horizontal", "jpeg,Q=85"])
-  func `strips of an RGB TIFF give dzsave's tiles`(compression: String) throws {
+  func `an RGB TIFF in strips gives the tiles of dzsave`(compression: String) throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.cups.saved(
       in: folder, as: "photo.tif[compression=\(compression)]", columns: 701, rows: 523)
@@ -44,7 +44,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: ["deflate", "jpeg,Q=85", "lzw"], [true, false])
-  func `gray and BigTIFF are read alike`(compression: String, isTiled: Bool) throws {
+  func `gray TIFF and BigTIFF give the tiles of dzsave`(compression: String, isTiled: Bool) throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.water.saved(
       in: folder, as: "photo.tif[bigtiff,compression=\(compression)\(isTiled ? ",tile" : "")]",
@@ -63,7 +63,7 @@ import ZigguratTestSupport
   @Test(
     arguments: Photograph.allCases,
     ["tile,tile-width=256,tile-height=256", "tile,tile-width=176,tile-height=400"])
-  func `kept samples are no farther from the picture than dzsave's`(
+  func `kept samples are as close to the picture as dzsave's`(
     _ photograph: Photograph, layout: String
   ) throws {
     let folder = try TemporaryFolder()
@@ -89,7 +89,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: [Fidelity.lossless, .auto])
-  func `tiles of the output's size are copied`(_ fidelity: Fidelity) throws {
+  func `source tiles of the output's size are copied`(_ fidelity: Fidelity) throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(
       in: folder, as: "photo.tif[tile,tile-width=256,tile-height=256,compression=jpeg,Q=80]")
@@ -117,7 +117,7 @@ import ZigguratTestSupport
   /// Their coefficients are compared by Tests/program; here that their pixels are the source's, apart from how chroma
   /// meets at their edges, on every level.
   @Test(arguments: ["tile-width=256,tile-height=256", "tile-width=240,tile-height=176"], [true, false])
-  func `tiles that fill the output's, or do not, are cut`(layout: String, isGray: Bool) throws {
+  func `tiles of other sizes are cut from the source's coefficients`(layout: String, isGray: Bool) throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(
       in: folder, as: "photo.tif[tile,\(layout),compression=jpeg,Q=75]", columns: 1131, rows: 803
@@ -136,7 +136,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `finer tiles are copied only when asked to`() throws {
+  @Test func `tiles of higher quality are copied only on request`() throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(
       in: folder, as: "photo.tif[tile,tile-width=256,tile-height=256,compression=jpeg,Q=89]")
@@ -151,7 +151,7 @@ import ZigguratTestSupport
     ("compression=ccittfax4,bitdepth=1", "1 bit a channel"),
     ("miniswhite", "inverted gray"),
   ])
-  func `what needs conversion goes through libvips`(option: String, reason: String) throws {
+  func `a TIFF that needs conversion is read by libvips`(option: String, reason: String) throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.leaf.saved(in: folder, as: "photo.tif[\(option)]", columns: 400, rows: 300) {
       crop in
@@ -165,7 +165,7 @@ import ZigguratTestSupport
   }
 
   @Test(arguments: ["deflate", "jpeg", "lzw", "none"], [Fidelity.exact, .lossless])
-  func `files cut short or with flipped bits end in a picture or one line`(
+  func `a truncated or damaged TIFF gives a picture or one line of error`(
     compression: String, _ fidelity: Fidelity
   ) throws {
     let folder = try TemporaryFolder()
@@ -191,7 +191,7 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `a JPEG tile of another size is damage`() throws {
+  @Test func `a JPEG tile of another size is damaged`() throws {
     let folder = try TemporaryFolder()
     let source = try Photograph.cups.saved(
       in: folder, as: "photo.tif[tile,tile-width=64,tile-height=64,compression=jpeg]", columns: 300, rows: 200

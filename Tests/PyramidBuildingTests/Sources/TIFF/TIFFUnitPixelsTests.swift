@@ -6,7 +6,7 @@ import ZigguratTestSupport
 
 /// Pixels that are not asked for row by row, as of a picture that is turned.
 @Suite struct TIFFUnitPixelsTests {
-  @Test func `units stay decoded if all are kept`() throws {
+  @Test func `decoded units stay in memory if all are kept`() throws {
     let folder = try TemporaryFolder()
     let path = folder("rows.tif")
     try Picture(width: 64, height: 400, bands: 3).writePNG(folder("rows.png"))
