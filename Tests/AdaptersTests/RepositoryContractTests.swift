@@ -154,7 +154,7 @@ import ZigguratTestSupport
     try server.update()
     #expect(try eventually { server.content("a") == .version(3) })
     for _ in 0..<2 { try repository.removals(since: &mark) { removed += $0 } }
-    // A shared catalog reports it again: another image may have had the id for a moment.
+    // A shared catalog reports it again: another image may have had the id in between.
     #expect(removed == ["a"] || kind == .sharedCatalog && removed == ["a", "a"])
   }
 

@@ -152,7 +152,7 @@ import ZigguratTestSupport
     #expect(try found(catalog, "quay").isEmpty)
     #expect(try catalog.entries(madeFrom: "d").isEmpty)
     #expect(try catalog.items(in: nil, from: 0, limit: 10).map(\.id) == ["a"])
-    // Whoever brings the catalog to what the folders hold meets it as the row has it, and removes it.
+    // An update of the catalog from the folders finds the row by its id, and removes it.
     var ids: [String] = []
     try catalog.forEachFileVersion { id, _ in ids.append(String(decoding: id, as: UTF8.self)) }
     #expect(ids.sorted() == ["../b", "a"])

@@ -45,7 +45,7 @@ import ZigguratTestSupport
     }
     #expect(try Set(catalog.search("quay", after: nil, limit: 5).entries.map(\.id)) == ["words", "plain"])
     #expect(try catalog.search("mole", after: nil, limit: 5).entries.map(\.id) == ["one"])
-    // What is only cut for the sake of an index is told whole.
+    // A value that is cut only for an index is returned whole.
     #expect(try catalog.entries(["date"]).first?.metadata.date?.utf8.count == 6020)
   }
 
@@ -73,7 +73,7 @@ import ZigguratTestSupport
     #expect(again.refused.count == 1)
     #expect(try catalog.count() == 5 && catalog.parts() == ["1", "2"])
     #expect(throws: StorageError.self) { try catalog.reserve(long, for: "upload") }
-    // What is no fault of an image's stays to be done.
+    // Errors that no image causes end the batch.
     let address = try PostgreSQLServer.shared.get().schema((folder.path as NSString).lastPathComponent)
     try Tool.check(["psql", "-q", address, "-c", "ALTER TABLE archive RENAME TO elsewhere"])
     #expect(throws: StorageError.self) {

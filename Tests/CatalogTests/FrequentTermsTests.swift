@@ -62,7 +62,7 @@ import ZigguratTestSupport
     found = try catalog.search("common seld", after: nil, limit: 3)
     #expect(found.entries.map(\.id) == ids([1, 1001, 2001]) && found.total == count / 1000 && found.hasMore)
     #expect(try catalog.search("common uncommon", after: nil, limit: 3).total == 0)
-    // More words than are looked for one by one.
+    // More terms than are searched one by one.
     let many = "c co com comm commo common c co com comm s se sel seld"
     #expect(try catalog.search(many, after: nil, limit: 3).entries.map(\.id) == ids([1, 1001, 2001]))
     #expect(try catalog.search(many + " uncommon", after: nil, limit: 3).total == 0)

@@ -4,8 +4,8 @@ import ZigguratTestSupport
 
 @testable import ZigguratCatalog
 
-/// Searches in folders and in all orders of so many images that words which are often, or are in one place, are not looked up
-/// for all of them.
+/// Searches in folders and in all orders of very many images. Terms that are frequent, or clustered, are not looked up for
+/// all of them.
 @Suite struct SearchPlanTests {
   private let folder: TemporaryFolder
   private static let count = 60_000
@@ -17,8 +17,8 @@ import ZigguratTestSupport
     let date: String?
     let shown: String
     let size: Int
-    /// The words of `vocabulary` that it has, a bit for each.
-    let metadata: Int
+    /// The terms of `vocabulary` that it has, a bit for each.
+    let terms: Int
     let isBig: Bool
     static let vocabulary = ["common", "third", "seldom", "late", "last"]
 
@@ -33,7 +33,7 @@ import ZigguratTestSupport
         number % 20 != 0, number % 3 == 1, number % 1000 == 1, (20_000..<25_000).contains(number),
         number == 59_999,
       ]
-      metadata = has.enumerated().reduce(0) { $0 | ($1.element ? 1 << $1.offset : 0) }
+      terms = has.enumerated().reduce(0) { $0 | ($1.element ? 1 << $1.offset : 0) }
     }
 
     /// Returns its sort key.
@@ -91,7 +91,7 @@ import ZigguratTestSupport
         return order.isDescending ? left > right : left < right
       }.map(\.0)
       for (scope, prefix) in scopes {
-        // Of the largest it is told without a look at the text, of which there are millions.
+        // For the largest folder, a flag replaces the comparison of millions of texts.
         let listed = sorted.filter {
           prefix.isEmpty || (prefix == "big/" ? $0.isBig : !$0.isBig && $0.id.hasPrefix(prefix))
         }
@@ -100,7 +100,7 @@ import ZigguratTestSupport
             Row.vocabulary.enumerated().reduce(0) { $0 | ($1.element.hasPrefix(word) ? 1 << $1.offset : 0) }
           }
           var expected: [String] = []
-          for row in listed where wanted.allSatisfy({ $0 & row.metadata != 0 }) { expected.append(row.id) }
+          for row in listed where wanted.allSatisfy({ $0 & row.terms != 0 }) { expected.append(row.id) }
           var (found, cursor): ([String], String?) = ([], nil)
           for _ in 0..<3 {
             let page = try catalog.list(scope, by: order, after: cursor, limit: 37, containing: text)

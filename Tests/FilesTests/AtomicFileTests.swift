@@ -41,7 +41,7 @@ import ZigguratTestSupport
     }
   }
 
-  /// What a process that turned hostile would keep of a file, to change it once it was checked and published.
+  /// A compromised process would keep a descriptor or a mapping to change the file after its check and publication.
   @Test func `a writer that still holds a handed-out file is detected`() throws {
     let folder = try TemporaryFolder()
     let file = try AtomicFile(destination: folder("a"), isHandedOut: true)

@@ -14,7 +14,7 @@ import ZigguratTestSupport
     return all
   }
 
-  /// What no id may be, said in another way: Foundation's, which takes paths apart itself.
+  /// Whether a text may be an id, by another computation than that of `ImageID`.
   private static func isSound(_ text: String) -> Bool {
     let names = Array(text.unicodeScalars).split(separator: "/", omittingEmptySubsequences: false)
     return names.allSatisfy {

@@ -106,8 +106,8 @@ final class Client {
       }
     }
     let lines = String(decoding: received[..<head!.lowerBound], as: UTF8.self).components(by: "\r\n")
-    let words = lines[0].split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-    guard words.count == 3, words[0] == "HTTP/1.1", let status = Int(words[1]) else {
+    let statusLine = lines[0].split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard statusLine.count == 3, statusLine[0] == "HTTP/1.1", let status = Int(statusLine[1]) else {
       throw Failure(description: "the status line is '\(lines[0])'")
     }
     var fields: [String: String] = [:]

@@ -46,7 +46,7 @@ struct DecoderMessageTests {
   func known(message: String, operation: String, start: String) {
     let reason = DecoderMessage.explained(message, operation: operation, path: "a.tif")
     #expect(reason.hasPrefix(start))
-    // The message stays for whoever knows the decoder, without the names of functions.
+    // The decoder's message stays for experts, without the names of functions.
     #expect(reason.hasSuffix(")") && !reason.contains("tiff2vips") && !reason.contains("a.tif: "))
   }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ZigguratImaging
 
-/// What is told of a profile is its own word, and a stranger's.
+/// Names and colour spaces of profiles, which are untrusted.
 @Suite struct ICCProfileTests {
   private static let made = ColourProfile.bytes(
     white: (0.3127, 0.329), red: (0.64, 0.33), green: (0.3, 0.6), blue: (0.15, 0.06), curve: .standardRGB)

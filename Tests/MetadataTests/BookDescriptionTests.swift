@@ -73,7 +73,7 @@ struct BookDescriptionTests {
   }
 
   @Test("a book without a creator has that of its first page, but not its title or caption")
-  func words() {
+  func firstPage() {
     var first = ImageMetadata(title: "f1r", caption: "a leaf", creators: ["A"], rights: "©")
     first.license = "https://example.org/by"
     var book = BookDescription()
@@ -84,6 +84,7 @@ struct BookDescriptionTests {
     book.metadata = ImageMetadata(title: "Own", creators: ["B"], rights: "nobody's")
     let merged = book.merged(besides: first, title: "Hours")
     #expect(
-      merged.title == "Own" && merged.creators == ["B"] && merged.rights == "nobody's" && merged.license == nil)
+      merged.title == "Own" && merged.creators == ["B"] && merged.rights == "nobody's"
+        && merged.license == nil)
   }
 }

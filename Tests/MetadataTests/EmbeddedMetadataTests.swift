@@ -5,7 +5,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratMetadata
 
-/// The words are written by ExifTool, which shares no line of code with Exiv2.
+/// The metadata are written by ExifTool, which shares no code with Exiv2.
 @Suite struct EmbeddedMetadataTests {
   private func read(_ arguments: [String], format: String = "jpg") throws -> ImageMetadata {
     let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import TileStorage
 
 @testable import ZigguratMetadata
 
-/// What programs and what people write into the fields that captions are read from.
+/// Texts by programs and by people in the fields of captions.
 @Suite struct MachineTextTests {
   @Test(arguments: [
     "PatientName: ROE^JANE\nPatientID: 12345", "PatientName: ROE^JANE", "PatientID=12345",

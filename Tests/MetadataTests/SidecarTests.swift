@@ -39,7 +39,7 @@ import ZigguratTestSupport
       "'", " ", ", ", "lang=\"de\" ", "=", "a", "é", "🇩", "🇪", "x-default", ";", "/", "]]>", "\u{1f468}",
     ]
     func text(_ count: Int) -> String {
-      // Where that stands in a text nobody can tell it from another language's.
+      // In a text, that is indistinguishable from the mark of another language.
       (0..<count).map { _ in parts[random.below(parts.count)] }.joined().replacing(", lang=", with: ",lang=")
     }
     func scalars(_ text: String?) -> [Unicode.Scalar] { (text ?? "").unicodeScalars.map { $0 } }
@@ -149,7 +149,7 @@ import ZigguratTestSupport
     if !bytes.isEmpty { #expect(try Sidecar.edited(bytes, edit("x")) == nil) }
   }
 
-  /// What such a body cost before grew with its depth times its length: 29 s of a processor for this one.
+  /// The cost of such a body grew with its depth times its length: 29 s of a processor for this one.
   @Test func `a nested body is rejected at once`() throws {
     let opened = String(repeating: "[", count: 505)
     let many = String(repeating: "1,", count: 4000)
@@ -173,11 +173,11 @@ import ZigguratTestSupport
     ("{\"title\": \"a\\u0000b\"}", "control"),
     ("{\"title\": \"a\\nb\"}", "control"), ("{\"caption\": \"\\uffff\"}", "control"),
     ("{\"keywords\": [\"a\\u001bb\"]}", "control"),
-  ]) func `values that no sidecar can store are rejected`(_ json: String, _ words: String) throws {
+  ]) func `values that no sidecar can store are rejected`(_ json: String, _ message: String) throws {
     let error = #expect(throws: MetadataEdit.ValidationError.self) {
       try MetadataEdit(json: Array(json.utf8))
     }
-    #expect(try #require(error).reason.contains(words))
+    #expect(try #require(error).reason.contains(message))
   }
 
   @Test func `a body of too many values is rejected with one error`() throws {

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import ZigguratConcurrency
 
-/// An object store on loopback that answers ranged GETs as it is told to, honestly or not.
+/// An object store on loopback that answers ranged GETs as the test chooses, correctly or not.
 final class FakeStore: Sendable {
   /// The change of the honest response.
   enum Answer: CaseIterable, Sendable {
@@ -13,7 +13,7 @@ final class FakeStore: Sendable {
     case flipped
     /// The bytes behind those that were asked for, as if they were these.
     case shifted
-    /// The same, told truly.
+    /// Another range, with the right `Content-Range`.
     case otherRange
     /// All of the object, with status 200.
     case whole
@@ -40,7 +40,7 @@ final class FakeStore: Sendable {
     /// Each with its line's end.
     var fields = ""
     var body = ""
-    /// Without a body, of which the fields tell.
+    /// Whether there is no body, although the fields declare one.
     var isHead = false
   }
 
@@ -146,10 +146,10 @@ final class FakeStore: Sendable {
         seen.append(request)
         return seen.count - 1
       }
-      if let told = script?(number, request) {
-        let count = told.isHead ? "" : "Content-Length: \(told.body.utf8.count)\r\n"
-        let head = "HTTP/1.1 \(told.status)\r\n\(told.fields)\(count)\r\n"
-        guard Self.send(connection, Array((head + told.body).utf8)) else { return }
+      if let scripted = script?(number, request) {
+        let count = scripted.isHead ? "" : "Content-Length: \(scripted.body.utf8.count)\r\n"
+        let head = "HTTP/1.1 \(scripted.status)\r\n\(scripted.fields)\(count)\r\n"
+        guard Self.send(connection, Array((head + scripted.body).utf8)) else { return }
         continue
       }
       let answer = answer(number, request)
@@ -168,7 +168,7 @@ final class FakeStore: Sendable {
     while true {
       if let at = input.firstRange(of: end) {
         let lines = String(decoding: input[..<at.lowerBound], as: UTF8.self).split(separator: "\r\n")
-        let words = lines[0].split(separator: " ").map(String.init)
+        let requestLine = lines[0].split(separator: " ").map(String.init)
         var fields: [String: String] = [:]
         for line in lines.dropFirst() {
           let colon = line.firstIndex(of: ":")!
@@ -181,7 +181,7 @@ final class FakeStore: Sendable {
         while input.count < at.upperBound + count { guard fill() else { return nil } }
         defer { input.removeFirst(at.upperBound + count) }
         return Request(
-          method: words[0], target: words[1], fields: fields,
+          method: requestLine[0], target: requestLine[1], fields: fields,
           body: Array(input[at.upperBound..<at.upperBound + count]))
       }
       guard fill() else { return nil }
@@ -235,7 +235,7 @@ final class FakeStore: Sendable {
       return status("412 Precondition Failed")
     }
     guard let range = Self.range(request, object.count) else { return status("416 Range Not Satisfiable") }
-    var told = range
+    var declared = range
     var body = Array(object[range])
     var etag = "ETag: \(Self.etag)\r\n"
     var extra = ""
@@ -248,7 +248,7 @@ final class FakeStore: Sendable {
     case .shifted, .otherRange:
       let shift = range.upperBound + 7 <= object.count ? 7 : -min(7, range.lowerBound)
       body = Array(object[range.lowerBound + shift..<range.upperBound + shift])
-      if answer == .otherRange { told = range.lowerBound + shift..<range.upperBound + shift }
+      if answer == .otherRange { declared = range.lowerBound + shift..<range.upperBound + shift }
     case .whole: (body, line) = (object, "200 OK")
     case .otherETag: etag = "ETag: \"e2\"\r\n"
     case .noETag: etag = ""
@@ -259,7 +259,7 @@ final class FakeStore: Sendable {
       let part = body.dropLast(body.count / 2 + 1)
       let chunk = part.isEmpty ? [] : Array("\(String(part.count, radix: 16))\r\n".utf8) + part + [13, 10]
       let head =
-        "HTTP/1.1 \(line)\r\n\(etag)\(Self.told(told, object.count))Transfer-Encoding: chunked\r\n\r\n"
+        "HTTP/1.1 \(line)\r\n\(etag)\(Self.contentRange(declared, object.count))Transfer-Encoding: chunked\r\n\r\n"
       return Self.send(connection, Array(head.utf8) + chunk + Array("0\r\n\r\n".utf8))
     case .encoded: extra = "Content-Encoding: gzip\r\n"
     case .twoETags: extra = "ETag: \"e3\"\r\n"
@@ -274,14 +274,14 @@ final class FakeStore: Sendable {
       _ = recv(connection, &byte, 1, 0)
       return false
     }
-    let place = answer == .whole || answer == .noRange ? "" : Self.told(told, object.count)
+    let place = answer == .whole || answer == .noRange ? "" : Self.contentRange(declared, object.count)
     let head = "HTTP/1.1 \(line)\r\n\(etag)\(extra)\(place)Content-Length: \(body.count)\r\n\r\n"
     if isCut { body.removeLast(body.count / 3 + 1) }
     if answer == .tooLong { body += [1, 2, 3] }
     return Self.send(connection, Array(head.utf8) + body) && !isCut && answer != .tooLong
   }
 
-  private static func told(_ range: Range<Int>, _ whole: Int) -> String {
+  private static func contentRange(_ range: Range<Int>, _ whole: Int) -> String {
     "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(whole)\r\n"
   }
 }

@@ -35,32 +35,32 @@ struct ObjectClientTests {
     return try #require(ObjectClient(ObjectAddress("s3://pictures/szi")!, settings, policy))
   }
 
-  /// Waits for what `ask` is told, which must be once.
-  static func told<Value: Sendable>(_ ask: (@escaping @Sendable (Value) -> Void) -> Void) -> Value {
-    let told = Mutex<Value?>(nil)
+  /// Waits for the result of `ask`, whose callback must be called once.
+  static func result<Value: Sendable>(_ ask: (@escaping @Sendable (Value) -> Void) -> Void) -> Value {
+    let result = Mutex<Value?>(nil)
     let flag = OneShotEvent()
     ask { value in
-      told.withLock { told in
-        precondition(told == nil, "told once")
-        told = value
+      result.withLock { result in
+        precondition(result == nil, "called once")
+        result = value
       }
       flag.set()
     }
     while !flag.isSet { flag.wait(upTo: 60) }
-    return told.withLock { $0! }
+    return result.withLock { $0! }
   }
 
   static func read(
     _ client: ObjectClient, _ range: Range<Int>, of version: ObjectVersion = version,
     within time: Duration = .seconds(30)
   ) -> Result<[UInt8], ObjectError> {
-    told { client.read(version, range, by: .now + time, $0) }.map { Array($0.bytes) }
+    result { client.read(version, range, by: .now + time, $0) }.map { Array($0.bytes) }
   }
 
   static func readEnd(_ client: ObjectClient, key: String = version.key, _ count: Int) -> Result<
     ObjectTail, ObjectError
   > {
-    told { client.readEnd(ofKey: key, atMost: count, by: .now + .seconds(30), $0) }
+    result { client.readEnd(ofKey: key, atMost: count, by: .now + .seconds(30), $0) }
   }
 
   @Test func `ranges and tails are those of the object`() throws {
@@ -216,10 +216,10 @@ struct ObjectClientTests {
     let server = FakeStore([Self.path: Self.object]) { _, _ in .silent }
     defer { server.stop() }
     var client: ObjectClient? = try Self.client(server)
-    let told: Result<ObjectBytes, ObjectError> = Self.told { done in
+    let result: Result<ObjectBytes, ObjectError> = Self.result { done in
       client?.read(Self.version, 0..<1, by: .now + .seconds(60), done)
       client = nil
     }
-    #expect(throws: ObjectError.unavailable) { try told.get() }
+    #expect(throws: ObjectError.unavailable) { try result.get() }
   }
 }

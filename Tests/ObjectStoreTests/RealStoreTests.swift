@@ -6,7 +6,7 @@ import ZigguratTestSupport
 @testable import TileStorage
 @testable import ZigguratObjectStore
 
-/// The same against a real store, of which `Tests/scale/with-ceph` and `with-swift` tell by the environment.
+/// Tests against a real store, which `Tests/scale/with-ceph` and `with-swift` declare by the environment.
 @Suite(
   .enabled(
     if: ProcessInfo.processInfo.environment["ZIGGURAT_TEST_BUCKET"] != nil, "no store: make test-scale"),
@@ -112,7 +112,7 @@ struct RealStoreTests {
       let number = try #require(archive.tileIndex(level: level, column: 0, row: 0))
       #expect(archive.tile(number)?.elementsEqual(StoredArchive.tile(number)) == true)
     }
-    // Stamps, which conditions are decided by, ask nobody.
+    // Versions, which conditions depend on, need no request.
     #expect((0..<archive.pyramid.tileCount).allSatisfy { archive.version(ofTile: $0) == 0 })
     #expect(client.counts.requests == 1)
 

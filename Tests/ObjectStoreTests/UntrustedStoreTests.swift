@@ -10,7 +10,7 @@ import ZigguratTestSupport
 @testable import ZigguratObjectStore
 @testable import ZigguratObjectStoreSupport
 
-/// An archive's tiles through all there is between a store and whoever asks.
+/// An archive's tiles through all layers between a store and a reader.
 enum StoredArchive {
   static let pyramid = Pyramid(imageSize: PixelSize(width: 1500, height: 1100)!, tileSize: 128)!
 
@@ -33,7 +33,7 @@ enum StoredArchive {
   static func open(
     _ client: ObjectClient, _ key: String, generation: UInt64? = nil, _ memory: ObjectCache
   ) -> Result<ObjectImage, StorageError> {
-    ObjectClientTests.told { ObjectImage.open(key: key, generation: generation, from: client, memory, $0) }
+    ObjectClientTests.result { ObjectImage.open(key: key, generation: generation, from: client, memory, $0) }
   }
 }
 

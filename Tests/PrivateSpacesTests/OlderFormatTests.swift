@@ -83,7 +83,7 @@ import ZigguratTestSupport
     for id in ["one", "three", "two"] as [ImageID] {
       #expect(Reading(space, id, version: 1).right == Reading.pieces)
     }
-    // Their size they get when they are written anew.
+    // Archives get their padded size when they are rebuilt.
     let old = try space.bytes(oldFiles[0]).count
     try space.write("one", version: 2)
     #expect(try old < SizeClass.least && space.bytes(space.file(of: "one")).count == SizeClass.least)

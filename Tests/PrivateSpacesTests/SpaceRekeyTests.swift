@@ -71,7 +71,7 @@ import ZigguratTestSupport
     #expect(files.count == index.files.count + 1, what)
   }
 
-  /// A copy as it would be found after a kill at this moment.
+  /// Returns a copy of the library as a kill at this time would leave it.
   private func copy(_ folder: SpaceFolder) throws -> (library: TemporaryFolder, folder: SpaceFolder) {
     let library = try TemporaryFolder()
     try FileManager.default.copyItem(atPath: folder.path, toPath: SpaceFolder(library: library.path).path)
@@ -98,17 +98,17 @@ import ZigguratTestSupport
   }
 
   @Test func `a rekeying killed at any time leaves a valid space, and the next call completes it`() throws {
-    var moments: [(what: String, library: TemporaryFolder, folder: SpaceFolder)] = []
+    var copies: [(what: String, library: TemporaryFolder, folder: SpaceFolder)] = []
     var calls = 0
     let rekey = try rekey(small.folder)
     let outcome = try rekey.run { _ in
       calls += 1
       guard calls % 7 == 1, let (library, folder) = try? copy(small.folder) else { return }
-      moments.append(("call \(calls)", library, folder))
+      copies.append(("call \(calls)", library, folder))
     }
-    #expect(outcome == .done && moments.count > 5)
+    #expect(outcome == .done && copies.count > 5)
     // Between the new index and the keyring, and between the keyring and the end of the old files: all files of both.
-    let last = try #require(moments.last)
+    let last = try #require(copies.last)
     for hasNewKeyring in [false, true] {
       let (library, folder) = try copy(last.folder)
       let old = try folder.read(SpaceFolder.keyringName)!
@@ -122,17 +122,17 @@ import ZigguratTestSupport
       unlink(folder.path(found!.name))
       _ = try IndexFiles(folder: folder, keys: new).write(index)
       if !hasNewKeyring { try folder.replace(SpaceFolder.keyringName, with: old) }
-      moments.append(("keyring \(hasNewKeyring)", library, folder))
+      copies.append(("keyring \(hasNewKeyring)", library, folder))
     }
-    for moment in moments {
-      let what = Comment(rawValue: moment.what)
-      try expectWhole(moment.folder, what)
+    for killed in copies {
+      let what = Comment(rawValue: killed.what)
+      try expectWhole(killed.folder, what)
       // Others may come first.
-      try open(moment.folder).prepare()
-      try expectWhole(moment.folder, what)
-      let again = try self.rekey(moment.folder)
+      try open(killed.folder).prepare()
+      try expectWhole(killed.folder, what)
+      let again = try self.rekey(killed.folder)
       #expect(try again.run() == .done, what)
-      try expectChanged(moment.folder, what)
+      try expectChanged(killed.folder, what)
     }
   }
 

@@ -31,7 +31,7 @@ import ZigguratTestSupport
       #expect(Self.day.contains(status.st_mtim.tv_sec), "\(name)")
       #expect(SpaceKeys.bytes(name)?.count == 16)
     }
-    // Times are not what tells two files of one place apart, and yet they are told apart.
+    // The nanoseconds of times differ, so that two versions of a file differ.
     #expect(Set(names.map { Self.status(space, $0).st_mtim.tv_nsec }).count > names.count - 2)
   }
 

@@ -6,7 +6,7 @@ import ZigguratTestSupport
 
 @testable import PyramidBuilding
 
-/// What is no image is refused with one line, and nothing is left of it.
+/// Files that are no images: each is rejected with one line and leaves nothing.
 struct BadSourceTests {
   /// Builds `source` into a folder of its own; the reason it was refused for, or nil.
   private static func refusal(
@@ -27,7 +27,7 @@ struct BadSourceTests {
     return reason
   }
 
-  private static let strangers: [(name: String, content: [UInt8])] = [
+  private static let otherFiles: [(name: String, content: [UInt8])] = [
     ("text.png", Array("This is no picture.\n".utf8)), ("empty.jpg", []),
     ("zero.tif", Array(repeating: 0, count: 999)),
     ("soi.jpg", [0xff, 0xd8]), ("soi-eoi.jpg", [0xff, 0xd8, 0xff, 0xd9]),
@@ -37,7 +37,7 @@ struct BadSourceTests {
     ("minus.ppm", Array("P6 -4 5 255\n".utf8)), ("page.html", Array("<html><body>no</body></html>".utf8)),
   ]
 
-  @Test("files that are no images are rejected", arguments: strangers)
+  @Test("files that are no images are rejected", arguments: otherFiles)
   func noImages(name: String, content: [UInt8]) throws {
     let folder = try TemporaryFolder()
     #expect(try Self.refusal(folder.write(name, content)) != nil)

@@ -15,12 +15,12 @@ public struct Tool {
     public init(description: String) { self.description = description }
   }
 
-  /// Runs `words[0]`, found in PATH, to its end.
-  public static func run(_ words: [String], input: String = "") throws -> Outcome {
+  /// Runs `command[0]`, found in PATH, to its end.
+  public static func run(_ command: [String], input: String = "") throws -> Outcome {
     let folder = try TemporaryFolder()
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = words
+    process.arguments = command
     // Files, because a full pipe would stop the tool.
     let names = ["input", "output", "error"].map { folder($0) }
     for name in names { try Data().write(to: URL(fileURLWithPath: name)) }
@@ -36,10 +36,10 @@ public struct Tool {
 
   /// The same; a failure is thrown.
   @discardableResult
-  public static func check(_ words: [String], input: String = "") throws -> String {
-    let outcome = try run(words, input: input)
+  public static func check(_ command: [String], input: String = "") throws -> String {
+    let outcome = try run(command, input: input)
     guard outcome.code == 0 else {
-      throw Failure(description: "\(words.joined(separator: " ")): code \(outcome.code): \(outcome.error)")
+      throw Failure(description: "\(command.joined(separator: " ")): code \(outcome.code): \(outcome.error)")
     }
     return outcome.output
   }

@@ -25,7 +25,7 @@ struct ExportedNamesTests {
 
   // MARK: IIIF
 
-  /// What OpenSeadragon requests of an `info.json` with one tile size and powers of two as scale factors
+  /// Returns the requests of OpenSeadragon for an `info.json` with one tile size and powers of two as scale factors
   /// (iiiftilesource.js, `getTileUrl`; TileSource, `getNumTiles`).
   private static func openSeadragonTiles(_ width: Int, _ height: Int, _ side: Int, factors: [Int]) -> [String]
   {

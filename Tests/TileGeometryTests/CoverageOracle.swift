@@ -1,9 +1,9 @@
 import TileGeometry
 import ZigguratTestSupport
 
-/// Which tiles meet a viewport, by brute force: every tile near the window is tried by itself against
-/// the rotated window, two rectangles that meet exactly where none of their four directions separates
-/// them. In wider arithmetic, and with no code of the geometry but the values that come in.
+/// The tiles that intersect a viewport, by brute force. Every tile near the window is compared with the rotated
+/// window: two rectangles intersect exactly if none of their four directions separates them. The arithmetic is wider, and
+/// only the input values come from the geometry.
 struct CoverageOracle {
   enum Verdict {
     case covered
@@ -23,7 +23,7 @@ struct CoverageOracle {
   private let across: (x: Wide, y: Wide)
   private let down: (x: Wide, y: Wide)
   private let half: (across: Wide, down: Wide)
-  /// Of coordinates, image space: 1e-12 of the largest that takes part.
+  /// The tolerance of coordinates in image space: 1e-12 of the largest one.
   let tolerance: Wide
 
   init(image: PixelSize, tileSize: Int, viewport: Viewport, degrees: Double, isFlipped: Bool) {
@@ -55,7 +55,7 @@ struct CoverageOracle {
   }
 
   /// The tile's own pixels without overlap, image space.
-  func cell(_ level: Int, _ column: Int, _ row: Int) -> (x: ClosedRange<Wide>, y: ClosedRange<Wide>) {
+  func tileRange(_ level: Int, _ column: Int, _ row: Int) -> (x: ClosedRange<Wide>, y: ClosedRange<Wide>) {
     let unit = Wide(sign: .plus, exponent: levels.count - 1 - level, significand: 1)
     let size = Wide(tileSize) * unit
     let (x, y) = (Wide(column) * size, Wide(row) * size)
@@ -63,7 +63,7 @@ struct CoverageOracle {
   }
 
   func verdict(_ level: Int, _ column: Int, _ row: Int) -> Verdict {
-    let (x, y) = cell(level, column, row)
+    let (x, y) = tileRange(level, column, row)
     let middle = (x: (x.lowerBound + x.upperBound) / 2, y: (y.lowerBound + y.upperBound) / 2)
     let sides = (x: (x.upperBound - x.lowerBound) / 2, y: (y.upperBound - y.lowerBound) / 2)
     let apart = (x: middle.x - center.x, y: middle.y - center.y)
@@ -131,7 +131,7 @@ struct CoverageOracle {
   }
 
   func distance(_ level: Int, _ column: Int, _ row: Int) -> Wide {
-    let (x, y) = cell(level, column, row)
+    let (x, y) = tileRange(level, column, row)
     let dx = (x.lowerBound + x.upperBound) / 2 - center.x
     let dy = (y.lowerBound + y.upperBound) / 2 - center.y
     return dx * dx + dy * dy

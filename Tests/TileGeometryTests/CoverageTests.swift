@@ -77,11 +77,11 @@ struct CoverageTests {
     var tiles = 0
     for number in 0..<Self.scenesPerBlock {
       let scene = Scene(&random)
-      let (faults, tied, count) = Self.faults(scene)
+      let (errors, tied, count) = Self.errors(scene)
       (ties, tiles) = (ties + tied, tiles + count)
-      if !faults.isEmpty {
+      if !errors.isEmpty {
         let place = "SEED=\(SplitMix.runSeed), block \(block), scene \(number): \(scene)"
-        Issue.record("\(place): \(faults.prefix(5).joined(separator: "; "))")
+        Issue.record("\(place): \(errors.prefix(5).joined(separator: "; "))")
         return
       }
     }
@@ -89,8 +89,8 @@ struct CoverageTests {
     #expect(ties * 200 < tiles, "\(ties) ties among \(tiles) tiles, seed \(SplitMix.runSeed)")
   }
 
-  /// What is wrong with a scene's answer; how many tiles were too near to call; how many were looked at.
-  private static func faults(_ scene: Scene) -> (faults: [String], ties: Int, looked: Int) {
+  /// Returns the errors of a scene's coverage, the number of ties, and the number of tiles that were checked.
+  private static func errors(_ scene: Scene) -> (errors: [String], ties: Int, looked: Int) {
     let oracle = CoverageOracle(
       image: scene.image, tileSize: scene.tileSize, viewport: scene.viewport, degrees: scene.degrees,
       isFlipped: scene.isFlipped)
@@ -101,17 +101,17 @@ struct CoverageTests {
     if level != oracle.level(forScale: scene.viewport.scale * scene.ratio) {
       return (["level \(level)"], 0, 1)
     }
-    var faults: [String] = []
+    var errors: [String] = []
     let tiles = coverage.tiles(margin: scene.margin)
-    if coverage.count(margin: scene.margin) != tiles.count { faults.append("count differs from the tiles") }
+    if coverage.count(margin: scene.margin) != tiles.count { errors.append("count differs from the tiles") }
     let core = tiles.filter { !$0.isPrefetch }
-    faults += misplaced(tiles, scene, oracle) + unsorted(core, oracle)
+    errors += misplaced(tiles, scene, oracle) + unsorted(core, oracle)
     let ring = Set(tiles.filter(\.isPrefetch).map(\.address))
-    if ring != Self.ring(around: core, scene.margin, pyramid) { faults.append("another ring of margin") }
+    if ring != Self.ring(around: core, scene.margin, pyramid) { errors.append("another ring of margin") }
     var (ties, looked) = (0, 0)
     func compare(_ tiles: [CoveredTile], level: Int) {
       let answer = Set(tiles.map(\.address))
-      if answer.count != tiles.count { faults.append("a tile comes twice") }
+      if answer.count != tiles.count { errors.append("a tile comes twice") }
       var found = 0
       let near = oracle.candidates(level)
       for row in near.rows {
@@ -122,31 +122,31 @@ struct CoverageTests {
           if isIn { found += 1 }
           switch oracle.verdict(level, column, row) {
           case .tie: ties += 1
-          case .covered: if !isIn { faults.append("\(address) is missing") }
-          case .free: if isIn { faults.append("\(address) is spare") }
+          case .covered: if !isIn { errors.append("\(address) is missing") }
+          case .free: if isIn { errors.append("\(address) is spare") }
           }
         }
       }
-      if found != answer.count { faults.append("tiles of level \(level) that are nowhere near") }
+      if found != answer.count { errors.append("tiles of level \(level) that are nowhere near") }
     }
     compare(core, level: level)
     let fallback = coverage.fallbackTiles()
     if fallback.map(\.address.level) != fallback.map(\.address.level).sorted() {
-      faults.append("not coarsest first")
+      errors.append("not coarsest first")
     }
     for (level, tiles) in Dictionary(grouping: fallback, by: \.address.level) { compare(tiles, level: level) }
     if !core.isEmpty, Set(fallback.map(\.address.level)).count != level {
-      faults.append("a level is missing")
+      errors.append("a level is missing")
     }
-    faults += wrongVisible(coverage.visible, scene, oracle)
-    return (faults, ties, looked)
+    errors += wrongVisible(coverage.visible, scene, oracle)
+    return (errors, ties, looked)
   }
 
-  /// Where source or target is not what the level and the window make it.
+  /// Returns the tiles whose source or target does not match the level and the window.
   private static func misplaced(_ tiles: [CoveredTile], _ scene: Scene, _ oracle: CoverageOracle) -> [String]
   {
     tiles.compactMap { tile in
-      let (x, y) = oracle.cell(tile.address.level, tile.address.column, tile.address.row)
+      let (x, y) = oracle.tileRange(tile.address.level, tile.address.column, tile.address.row)
       let (width, height) = oracle.levels[tile.address.level]
       let (left, top) = (tile.address.column * scene.tileSize, tile.address.row * scene.tileSize)
       let source = PixelRect(
@@ -191,13 +191,13 @@ struct CoverageTests {
 
   private static func wrongVisible(_ visible: Rect?, _ scene: Scene, _ oracle: CoverageOracle) -> [String] {
     let wanted = oracle.visible
-    let fault = ["visible \(String(describing: visible)), not \(String(describing: wanted))"]
+    let error = ["visible \(String(describing: visible)), not \(String(describing: wanted))"]
     guard let visible, let wanted else {
       // Either side may take a sliver for nothing.
       let breadth =
         visible.map { Wide(min($0.width, $0.height)) }
         ?? wanted.map { min($0.x.upperBound - $0.x.lowerBound, $0.y.upperBound - $0.y.lowerBound) } ?? 0
-      return breadth <= oracle.tolerance * 4 ? [] : fault
+      return breadth <= oracle.tolerance * 4 ? [] : error
     }
     // Where an edge of the window all but runs along one of the image, rounding moves their crossing far.
     let (sine, cosine) = wideSineCosine(degrees: scene.degrees)
@@ -207,6 +207,6 @@ struct CoverageTests {
       (visible.x, wanted.x.lowerBound), (visible.y, wanted.y.lowerBound),
       (visible.x + visible.width, wanted.x.upperBound), (visible.y + visible.height, wanted.y.upperBound),
     ]
-    return pairs.allSatisfy { (Wide($0.0) - $0.1).magnitude <= tolerance } ? [] : fault
+    return pairs.allSatisfy { (Wide($0.0) - $0.1).magnitude <= tolerance } ? [] : error
   }
 }

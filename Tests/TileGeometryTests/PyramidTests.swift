@@ -45,35 +45,35 @@ struct PyramidTests {
     let spans = (0...70).map {
       Oracle(width: 1, height: 1, tileSize: tileSize, overlap: overlap).spans($0)
     }
-    var faults = 0
+    var errors = 0
     for width in 1...70 {
       for height in 1...70 {
         let size = PixelSize(width: width, height: height)!
         let pyramid = try #require(Pyramid(imageSize: size, tileSize: tileSize, overlap: overlap))
         let oracle = Oracle(width: width, height: height, tileSize: tileSize, overlap: overlap)
-        if pyramid.levelCount != oracle.levels.count { faults += 1 }
+        if pyramid.levelCount != oracle.levels.count { errors += 1 }
         var index = 0
         for (level, side) in oracle.levels.enumerated() {
           let (across, down) = (spans[side.width], spans[side.height])
           if pyramid.size(ofLevel: level) != PixelSize(width: side.width, height: side.height)! {
-            faults += 1
+            errors += 1
           }
-          if pyramid.columns(ofLevel: level) != across.count { faults += 1 }
-          if pyramid.rows(ofLevel: level) != down.count { faults += 1 }
-          if pyramid.firstIndex(ofLevel: level) != index { faults += 1 }
+          if pyramid.columns(ofLevel: level) != across.count { errors += 1 }
+          if pyramid.rows(ofLevel: level) != down.count { errors += 1 }
+          if pyramid.firstIndex(ofLevel: level) != index { errors += 1 }
           for (row, y) in down.enumerated() {
             for (column, x) in across.enumerated() {
               let address = TileAddress(level: level, column: column, row: row)
               let wanted = PixelRect(x: x.start, y: y.start, width: x.length, height: y.length)
-              if pyramid.rectangle(of: address) != wanted { faults += 1 }
-              if pyramid.index(of: address) != index || pyramid.address(at: index) != address { faults += 1 }
+              if pyramid.rectangle(of: address) != wanted { errors += 1 }
+              if pyramid.index(of: address) != index || pyramid.address(at: index) != address { errors += 1 }
               index += 1
             }
           }
         }
-        if pyramid.tileCount != index { faults += 1 }
-        if faults > 0 {
-          Issue.record("\(width)×\(height), tiles of \(tileSize) with overlap \(overlap): \(faults) faults")
+        if pyramid.tileCount != index { errors += 1 }
+        if errors > 0 {
+          Issue.record("\(width)×\(height), tiles of \(tileSize) with overlap \(overlap): \(errors) errors")
           return
         }
       }

@@ -3,7 +3,7 @@ import TileGeometry
 
 @testable import ZigguratTileProtocols
 
-/// What no protocol answers, and how that is told.
+/// Requests that no protocol answers, and their errors.
 struct TileRequestErrorTests {
   /// Levels 0…12; of 512 pixels a tile, the last has 6×4.
   private static let pyramid = Pyramid(imageSize: PixelSize(width: 3001, height: 1703)!, tileSize: 512)!

@@ -10,7 +10,7 @@ import ZigguratTestSupport
 @testable import ZigguratImageLibrary
 @testable import ZigguratTileServing
 
-/// What images are called, on all its ways.
+/// Names of images, from the scan to URLs and the trash.
 @Suite struct ImageNamesTests {
   private static let pieces = [
     "a", "b", ".", "~", " ", "%", "%2F", "+", "&", "?", "#", "\\", ":", "\"", "\n", "\r", "\u{e9}",

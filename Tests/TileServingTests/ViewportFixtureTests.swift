@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tests/Fixtures/viewport-cases.json, which the viewer's tests read too. Written anew by
+/// Tests/Fixtures/viewport-cases.json, which the viewer's tests read too. It is rewritten by
 /// `ZIGGURAT_WRITE_FIXTURES=1 swift test --filter ViewportFixture`.
 @Suite(.serialized)
 struct ViewportFixtureTests {

@@ -7,13 +7,13 @@ import ZigguratTestSupport
 
 /// Every storage gives what a mapped ZIP gives.
 struct BackingAgreementTests {
-  /// How an image gets into a storage, and the archive that then is there.
+  /// A storage: the way in which an image is written, and the archive that it becomes.
   struct Storage: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let keep: @Sendable (_ image: Image, _ folder: TemporaryFolder) throws -> TileArchive
   }
 
-  /// What is kept: every tile but those that are left out.
+  /// An image: every tile except the omitted ones.
   struct Image {
     let pyramid = SmallArchive.pyramid(70, 40, tileSize: 16)
     let leftOut: Set<Int>

@@ -83,7 +83,7 @@ import ZigguratTestSupport
         for name, data in entries: archive.writestr(name, b"old" if "_files" in name else data)
         for name, data in entries: archive.writestr(name, data)
     """,
-    // Associated images and a stranger's folder, which also holds a descriptor and a tile.
+    // Associated images and a foreign folder, which also has a descriptor and a tile.
     """
     with zipfile.ZipFile(target, "w") as archive:
         archive.writestr("small/other/other.dzi", "<Image/>")

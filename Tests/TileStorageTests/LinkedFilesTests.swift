@@ -43,7 +43,7 @@ import ZigguratTestSupport
       #expect(tile(4, 1, 0) == Array("tile".utf8))
       #expect(tile(4, 0, 0) == nil)
       #expect(tile(2, 0, 0) == nil)
-      // It is there: that it is not read is a fault, and no tile that was left out.
+      // It exists: an unread tile is an error, not an omitted tile.
       let number = try #require(archive.tileIndex(level: 4, column: 0, row: 0))
       guard case .unreadable = archive.stored(number) else {
         Issue.record("\(archive.stored(number))")

@@ -42,7 +42,7 @@ import ZigguratTestSupport
   }
 
   /// A vault of which `failing` cannot be done.
-  private struct FaultyVault: EncryptedUploadSink {
+  private struct FailingVault: EncryptedUploadSink {
     enum Call { case open, start }
 
     let failing: Call
@@ -85,7 +85,7 @@ import ZigguratTestSupport
   }
 
   @Test func `a private upload that is temporarily unreadable is not rejected`() throws {
-    let upload = try upload(vault: FaultyVault(failing: .start))
+    let upload = try upload(vault: FailingVault(failing: .start))
     let writer = try UploadWriter(upload, of: uploads, offset: 0)
     // The start of a long first piece is checked in memory.
     send(writer, Array(Self.png.prefix(1)))
@@ -95,7 +95,7 @@ import ZigguratTestSupport
   }
 
   @Test func `a private upload that fails for lack of space takes no slot`() throws {
-    #expect(refusal { _ = try upload(vault: FaultyVault(failing: .open)) } == .diskFull)
+    #expect(refusal { _ = try upload(vault: FailingVault(failing: .open)) } == .diskFull)
     #expect(uploads.all.isEmpty)
   }
 

@@ -14,8 +14,8 @@ import ZigguratTestSupport
     (["tiles", "--help"], Help.text(of: TilesCommand.self)),
     (["build", "x", "-h"], Help.text(of: BuildCommand.self)),
   ])
-  func `help and version are printed to stdout with exit code 0`(words: [String], output: String) throws {
-    let outcome = try Program.run(words)
+  func `help and version are printed to stdout with exit code 0`(arguments: [String], output: String) throws {
+    let outcome = try Program.run(arguments)
     #expect(outcome.code == 0)
     #expect(outcome.output == output)
     #expect(outcome.error == "")
@@ -24,9 +24,10 @@ import ZigguratTestSupport
   @Test func `a build, an unchanged build and a rebuild end with 0`() throws {
     let folder = try TemporaryFolder()
     let source = try Picture.write(folder, "in/deep/a.ppm", 300, 200)
-    let words = ["build", folder("in"), "--library", folder("out"), "--json", "--quiet"]
-    let statuses = try [words, words, words + ["--force"], words + ["--tile-size", "256"]].map { words in
-      let outcome = try Program.run(words)
+    let arguments = ["build", folder("in"), "--library", folder("out"), "--json", "--quiet"]
+    let statuses = try [arguments, arguments, arguments + ["--force"], arguments + ["--tile-size", "256"]].map
+    { arguments in
+      let outcome = try Program.run(arguments)
       #expect(outcome.code == 0)
       #expect(outcome.error == "")
       let line = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
@@ -84,11 +85,11 @@ import ZigguratTestSupport
     let outcome = try Program.run(["build", source, "--library", source])
     #expect(outcome.code == 1)
     #expect(outcome.complaints == ["cannot make the folder \(source): there is a file of that name"])
-    for words in [
+    for arguments in [
       ["serve", folder("absent")], ["verify", folder("absent")], ["inspect", folder("absent")],
       ["export", folder("absent"), "--layout", "dz", "--output", folder("tree")],
     ] {
-      let outcome = try Program.run(words)
+      let outcome = try Program.run(arguments)
       #expect(outcome.code == 1)
       #expect(outcome.output == "")
       #expect(
@@ -153,8 +154,8 @@ import ZigguratTestSupport
     let build = ["build", folder("a.ppm"), "--library", folder("out"), "--tile-size", "64", "--quiet"]
     #expect(try Program.run(build).code == 0)
     let archive = folder("out/a.szi")
-    func json(_ words: [String]) throws -> [String: Any] {
-      let outcome = try Program.run(words)
+    func json(_ arguments: [String]) throws -> [String: Any] {
+      let outcome = try Program.run(arguments)
       #expect(outcome.code == 0 && outcome.error == "", "\(outcome.error)")
       return try #require(JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
     }

@@ -6,18 +6,18 @@ enum Program {
   static let path = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("ziggurat").path
 
-  static func run(_ words: [String], environment: [String] = []) throws -> Tool.Outcome {
-    try Tool.run(["env"] + environment + [path] + words)
+  static func run(_ arguments: [String], environment: [String] = []) throws -> Tool.Outcome {
+    try Tool.run(["env"] + environment + [path] + arguments)
   }
 
-  /// By a shell, whose `$0` is the program and `$1`, `$2`, … the words.
-  static func shell(_ script: String, _ words: [String]) throws -> Tool.Outcome {
-    try Tool.run(["sh", "-c", script, path] + words)
+  /// Runs a shell script, in which `$0` is the program and `$1`, `$2`, … are the arguments.
+  static func shell(_ script: String, _ arguments: [String]) throws -> Tool.Outcome {
+    try Tool.run(["sh", "-c", script, path] + arguments)
   }
 }
 
 extension Tool.Outcome {
-  /// What the program itself said, a line each.
+  /// The messages of the program itself, one in each line.
   var complaints: [String] {
     error.split(separator: "\n").filter { $0.hasPrefix("ziggurat: ") }.map { String($0.dropFirst(10)) }
   }

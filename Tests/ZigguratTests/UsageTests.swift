@@ -67,8 +67,8 @@ import Testing
         "invalid value 'png' for --format (expected jpeg for zoomify)"
       ),
     ] as [([String], String?)])
-  func `wrong usage is one line on stderr with exit code 2`(words: [String], message: String?) throws {
-    let outcome = try Program.run(words)
+  func `wrong usage is one line on stderr with exit code 2`(arguments: [String], message: String?) throws {
+    let outcome = try Program.run(arguments)
     #expect(outcome.code == 2)
     #expect(outcome.output == "")
     #expect(outcome.complaints == [message].compactMap { $0 })

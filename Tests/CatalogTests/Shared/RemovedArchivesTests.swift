@@ -48,10 +48,10 @@ import ZigguratTestSupport
     #expect(["a", "b", "c"].map { rows[$0]?.former.map(\.row.generation) } == [[], [], [2, 1]])
     // Caches are to forget what they have of those.
     #expect(try Set(catalog.gone(among: ["a", "b", "c"])) == ["a", "b"])
-    var (told, since): (Set<ImageID>, [ImageID]) = ([], [])
-    try catalog.gone(between: start, and: try catalog.place()) { told.formUnion($0) }
+    var (reported, since): (Set<ImageID>, [ImageID]) = ([], [])
+    try catalog.gone(between: start, and: try catalog.place()) { reported.formUnion($0) }
     try catalog.gone(since: Int(time(nil)) - 60) { since += $0 }
-    #expect(told == ["a", "b"] && since == ["a", "b"])
+    #expect(reported == ["a", "b"] && since == ["a", "b"])
     // What is built again as it was is the image, and nothing that went.
     try catalog.take(SharedCatalogTests.change([SharedCatalogTests.archive("a", 2)]))
     #expect(try catalog.archives(of: ["a"])["a"]?.former.map(\.row.generation) == [3])

@@ -144,7 +144,7 @@ import ZigguratTestSupport
   @Test func `an edit during the import of an archive is listed with it`() throws {
     let catalog = try open()
     try catalog.take(Self.change([Self.archive("a", 1), Self.archive("b", 1)]))
-    // The words of both are read, and then there are others.
+    // The metadata of both are read, and then change.
     let change = Self.change([Self.archive("a", 2), Self.archive("b", 2)])
     var edited = CatalogTests.entry("a")
     (edited.generation, edited.metadata.title) = (1, "new")
@@ -165,7 +165,7 @@ import ZigguratTestSupport
     let catalog = try open()
     try catalog.take(Self.change([Self.archive("a"), Self.archive("b"), Self.archive("c")]))
     var place = try catalog.place()
-    func told() throws -> Set<ImageID>? {
+    func reported() throws -> Set<ImageID>? {
       let changes = try catalog.changes(behind: place)
       place = changes.place
       return changes.images
@@ -175,21 +175,21 @@ import ZigguratTestSupport
     try slow.run("UPDATE archive SET etag = 'slow' WHERE id = 'a'")
     for round in 0..<20 {
       try catalog.take(Self.change([Self.archive("b", UInt64(round) + 2)]))
-      #expect(try told() == ["b"])
+      #expect(try reported() == ["b"])
     }
-    #expect(try told() == [])
+    #expect(try reported() == [])
     let other = try connection()
     try other.run("UPDATE archive SET etag = 'by hand' WHERE id = 'c'")
-    #expect(try told() == ["c"])
+    #expect(try reported() == ["c"])
     try slow.run("COMMIT")
-    #expect(try told() == ["a"])
-    #expect(try told() == [])
-    // What is taken back was never told.
+    #expect(try reported() == ["a"])
+    #expect(try reported() == [])
+    // A change that is rolled back is never reported.
     try slow.run("BEGIN")
     try slow.run("DELETE FROM archive WHERE id = 'c'")
     try slow.run("ROLLBACK")
     try catalog.take(Self.change([], gone: ["a"]))
-    #expect(try told() == ["a"])
+    #expect(try reported() == ["a"])
   }
 
   @Test func `after very many changes, everything may have changed`() throws {

@@ -41,7 +41,7 @@ struct RequestFramingTests {
         .lengthBesideEncoding
       ),
     ] as [([(String, String)], MalformedRequest?)])
-  func faults(headers: [(String, String)], error: MalformedRequest?) {
+  func errors(headers: [(String, String)], error: MalformedRequest?) {
     #expect(Self.framing(headers).error(isHTTP10: false) == error)
   }
 

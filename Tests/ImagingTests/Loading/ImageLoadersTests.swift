@@ -23,7 +23,7 @@ import ZigguratTestSupport
     #expect(Image.loader(ofPath: folder(name)) == loader)
     let image = try Image(path: folder(name), access: .sequential)
     #expect(image.width == 40 && image.height == 30)
-    // By its content, whatever it is called; but Targa has none that tells it.
+    // By its content, whatever its name; Targa has no signature.
     try FileManager.default.moveItem(atPath: folder(name), toPath: folder("picture"))
     #expect(Image.loader(ofPath: folder("picture")) == (name == "x.tga" ? nil : loader))
   }

@@ -49,7 +49,7 @@ import ZigguratTestSupport
     let sealed = try spool.sealedBytes()
     #expect(sealed.count == 50 * (11 + 40))
     #expect(!String(decoding: sealed, as: UTF8.self).contains("grand"))
-    // The same words are never sealed alike.
+    // The same text is never sealed to the same bytes.
     let pieces = (0..<50).map { Array(sealed[($0 * 51)..<($0 * 51 + 51)]) }
     #expect(Set(pieces).count == 50)
   }

@@ -129,7 +129,7 @@ import ZigguratTestSupport
         == "cannot read the keyring: its header is spoilt; put a copy of the file back in its place")
   }
 
-  /// Costs as a hostile keyring may state them, with a digest that fits.
+  /// Costs that an untrusted keyring may declare, with a valid digest.
   @Test(
     arguments: [
       (3, 64 << 30), (3, .max), (3, 0), (3, 64 << 20), (3, (1 << 30) + 1), (0, 256 << 20), (2, 256 << 20),

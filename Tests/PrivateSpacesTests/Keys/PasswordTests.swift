@@ -23,7 +23,7 @@ import ZigguratTestSupport
     #expect(try spaces.open(password("first of two")).ids() == ["secret"])
     #expect(try spaces.open(password("second of two")).ids() == [])
 
-    // A wrong password, a library without spaces, and one that is not there: the same words.
+    // A wrong password, a library without spaces and a missing library give the same message.
     let refused = SpaceError.noSpaceOpens.description
     #expect(refusal { _ = try spaces.open(password("third")) } == refused)
     #expect(refusal { _ = try PrivateSpaces(library: library("no")).open(password("third")) } == refused)

@@ -8,7 +8,7 @@ import ZigguratTestSupport
 
 @testable import PyramidBuilding
 
-/// What a library loses when sources go: the oracle is the same sources built into an empty one.
+/// Pruning of images whose sources were removed. The oracle is a build of the same sources into an empty library.
 struct LibraryPruningTests {
   /// Gray pages of 8 × 8, uncompressed (TIFF 6.0, sections 2 and 8).
   static func tiff(pages: Int, shade: UInt8) -> [UInt8] {
@@ -64,7 +64,7 @@ struct LibraryPruningTests {
     return (ids(folder, library), pruning)
   }
 
-  /// Of the archives that are in the library.
+  /// Returns the ids of the archives in the library.
   private static func ids(_ folder: TemporaryFolder, _ library: String) -> [ImageID] {
     folder.files(below: library).filter { $0.hasSuffix(".szi") && !$0.hasPrefix(".") }
       .map { "\($0.dropLast(4))" }
@@ -150,7 +150,7 @@ struct LibraryPruningTests {
   }
 
   @Test("a replaced or restored archive is not pruned with the former image")
-  func strangers() throws {
+  func replacements() throws {
     let folder = try TemporaryFolder()
     for name in ["in/a.tif", "in/b.tif", "in/c.tif", "else/x.tif"] {
       try folder.write(name, Self.tiff(pages: 1, shade: 9))

@@ -4,7 +4,7 @@ import ZigguratTestSupport
 
 @testable import PyramidBuilding
 
-/// When a watched file is built, and when its failure is told: looks at moments that the test chooses.
+/// Builds and failures of watched files, at times that the test chooses.
 struct SourceChangesTests {
   private let folder: TemporaryFolder
   private let source: SourceScan.Source

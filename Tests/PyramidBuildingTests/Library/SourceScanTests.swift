@@ -7,7 +7,7 @@ import ZigguratTestSupport
 
 @testable import PyramidBuilding
 
-/// Which images a build finds, and what they are called.
+/// Sources that a build finds, and their ids.
 struct SourceScanTests {
   private static func ids(_ scan: SourceScan) -> [ImageID: String] {
     Dictionary(uniqueKeysWithValues: scan.sources.map { ($0.id, $0.path) })

@@ -54,7 +54,7 @@ struct UnmountedSourceTests {
     for name in names { try FileManager.default.removeItem(atPath: folder(name)) }
   }
 
-  /// A pattern does not tell in which of its folders a missing file was: each empty one counts.
+  /// A pattern does not show the folder of a missing file, so each empty folder counts.
   @Test(
     arguments: [
       ("in", false, ["disk/a", "disk/deep/b"], ["o/d"]), ("in", true, ["disk/a", "disk/deep/b"], ["o/d"]),

@@ -9,7 +9,7 @@ import ZigguratTestSupport
 @testable import PyramidBuilding
 @testable import ZigguratSandbox
 
-/// What the parent allows a sandboxed process that was taken over: it says here what the test wants.
+/// Limits of the parent for a compromised sandboxed process, whose messages the test chooses.
 @Suite struct BuildAllowanceTests {
   private func plan(_ width: Int, _ height: Int) -> BuildPlan {
     let pyramid = Pyramid(imageSize: PixelSize(width: width, height: height)!, tileSize: 512)!

@@ -4,7 +4,7 @@ import TileGeometry
 
 @testable import PyramidBuilding
 
-/// What a cell that a stranger has taken over may say of an archive, and what whoever writes it must not come to hear.
+/// Messages of a compromised sandboxed process about an archive, and those that must not reach its writer.
 @Suite struct ReceivedPartsTests {
   // 12 tiles of 512 px.
   private let pyramid = Pyramid(imageSize: PixelSize(width: 600, height: 300)!, tileSize: 512)!

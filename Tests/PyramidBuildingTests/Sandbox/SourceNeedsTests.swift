@@ -5,7 +5,7 @@ import ZigguratTestSupport
 
 @testable import PyramidBuilding
 
-/// What the cell of a source may read, and what it needs beside the usual decoders.
+/// Files that the sandboxed process of a source may read, and decoders that it needs beside the usual ones.
 @Suite struct SourceNeedsTests {
   private let folder: TemporaryFolder
 

@@ -101,7 +101,7 @@ struct IIIFGrammarTests {
   }
 
   @Test("full is valid in 2.1, and ^max in 3.0")
-  func words() {
+  func keywords() {
     #expect(Self.size("full", .two, of: Self.region) == PixelSize(width: 300, height: 200))
     #expect(Self.size("full", .three, of: Self.region) == nil)
     #expect(Self.size("^max", .three, of: Self.region) == PixelSize(width: 300, height: 200))

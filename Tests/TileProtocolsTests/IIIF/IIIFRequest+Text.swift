@@ -3,7 +3,7 @@ import TileGeometry
 
 @testable import ZigguratTileProtocols
 
-/// What the parsers read from bytes, from texts.
+/// The parsers of bytes, for texts.
 extension IIIFRegion {
   init?(_ text: String) {
     guard let region = Array(text.utf8).withUnsafeBytes({ IIIFRegion($0) }) else { return nil }

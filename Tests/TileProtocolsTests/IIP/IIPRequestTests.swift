@@ -4,7 +4,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratTileProtocols
 
-/// What IIP's queries ask for.
+/// Requests in IIP's queries.
 struct IIPRequestTests {
   /// Resolutions of 375×212, 750×425, 1500×851 and 3001×1703 pixels; levels 0…12.
   private static let pyramid = Pyramid(imageSize: PixelSize(width: 3001, height: 1703)!, tileSize: 512)!

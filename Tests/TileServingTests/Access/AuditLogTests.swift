@@ -7,19 +7,19 @@ import ZigguratTestSupport
 @testable import ZigguratTileServing
 
 @Suite struct AuditLogTests {
-  private final class Told: Sendable {
+  private final class Reports: Sendable {
     let lines = Mutex<[String]>([])
 
     func notify(_ line: String) { lines.withLock { $0.append(line) } }
   }
 
   private let folder: TemporaryFolder
-  private let message = Told()
+  private let reports = Reports()
   private var path: String { folder("audit") }
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func open() throws -> AuditLog { try AuditLog(path: path) { [message] in message.notify($0) } }
+  private func open() throws -> AuditLog { try AuditLog(path: path) { [reports] in reports.notify($0) } }
 
   private func lines(_ path: String) throws -> [[String: Any]] {
     try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map {
@@ -83,7 +83,7 @@ import ZigguratTestSupport
     #expect(rename(path + ".2", path) == 0)
     log.add(.logout, client: nil, visitor: nil)
     #expect(try lines(path).map { $0["event"] as? String } == ["logout"])
-    #expect(message.lines.withLock { $0 } == [])
+    #expect(reports.lines.withLock { $0 } == [])
   }
 
   @Test func `a write error is reported once, and its end as well`() throws {
@@ -91,10 +91,10 @@ import ZigguratTestSupport
     #expect(symlink("/dev/full", path) == 0)
     let log = try open()
     for _ in 0..<3 { log.add(.logout, client: nil, visitor: nil) }
-    #expect(message.lines.withLock { $0 } == ["cannot write the audit log \(path): No space left on device"])
+    #expect(reports.lines.withLock { $0 } == ["cannot write the audit log \(path): No space left on device"])
     #expect(unlink(path) == 0)
     log.add(.lock, client: nil, visitor: nil)
-    #expect(message.lines.withLock { $0.last } == "the audit log \(path) goes on; 3 of its lines are lost")
+    #expect(reports.lines.withLock { $0.last } == "the audit log \(path) goes on; 3 of its lines are lost")
     #expect(try lines(path).count == 1)
   }
 

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 
 @testable import ZigguratTileServing
 
-/// What proxies state of the address by which clients reach the server (RFC 7239, and the headers before it).
+/// The public address of the server in the headers of proxies (RFC 7239, and the headers before it).
 struct ForwardedBaseTests {
   private static let proxies = TrustedProxies("10.0.0.0/8,::1")!
 

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 
 @testable import ZigguratTileServing
 
-/// How guessing is slowed down, by a clock that the test turns.
+/// Delays after failed logins, by a clock that the test sets.
 @Suite struct LoginRateLimiterTests {
   private static let a = ClientAddress("192.0.2.7")!
   private static let b = ClientAddress("2001:db8:1:2::1")!

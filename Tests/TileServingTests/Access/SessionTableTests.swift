@@ -8,7 +8,7 @@ import ZigguratUploading
 @testable import ZigguratImageLibrary
 @testable import ZigguratTileServing
 
-/// Sessions by a clock that the test turns.
+/// Sessions, by a clock that the test sets.
 @Suite struct SessionTableTests {
   /// A space of unchanging pictures, by default none, that counts how often its keys were wiped.
   final class FixedSpace: OpenSpace {

@@ -4,7 +4,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratTileServing
 
-/// Whose turn it is, without threads or a clock.
+/// The order of jobs, without threads or a clock.
 struct FairQueueTests {
   private static let (anna, ben, cleo) = (
     ClientAddress.ipv4(1), ClientAddress.ipv4(2), ClientAddress.ipv6(network: 3)

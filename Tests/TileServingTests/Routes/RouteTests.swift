@@ -3,14 +3,14 @@ import ZigguratTileProtocols
 
 @testable import ZigguratTileServing
 
-/// What paths ask for.
+/// The routes of paths.
 struct RouteTests {
   private static func route(_ path: String) -> Route {
     Array(path.utf8).withUnsafeBytes { Route(RawPath($0)) }
   }
 
   /// The route's name and, of those that have one, the part of the path that it names.
-  private static func told(_ path: String) -> String {
+  private static func description(_ path: String) -> String {
     func part(_ range: Range<Int>) -> String { String(decoding: Array(path.utf8)[range], as: UTF8.self) }
     return switch route(path) {
     case .tiles: "tiles"
@@ -99,7 +99,7 @@ struct RouteTests {
       ("/iip", "tiles"), ("/iip/", "page"), ("/metricsx", "page"), ("/", "page"), ("", "page"),
       ("/index.html", "page"),
     ])
-  func readings(path: String, told: String) { #expect(Self.told(path) == told) }
+  func readings(path: String, description: String) { #expect(Self.description(path) == description) }
 
   @Test(
     "each route has its label",

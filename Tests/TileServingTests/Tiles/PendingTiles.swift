@@ -3,7 +3,7 @@ import TileGeometry
 import TileStorage
 import ZigguratConcurrency
 
-/// Tiles of a storage that takes its time: each comes when the test says so.
+/// A storage whose tiles arrive when the test decides.
 final class PendingTiles: TileBacking {
   private struct State {
     var come: [Int: Outcome] = [:]
@@ -11,28 +11,28 @@ final class PendingTiles: TileBacking {
     var waiting: [(number: Int, body: @Sendable () -> Void)] = []
   }
 
-  /// What became of a tile.
+  /// The outcome of the fetch of a tile.
   enum Outcome: Sendable { case here, unreachable, unreadable, stillNotHere }
 
   private let archive: TileArchive
   private let state = Mutex(State())
 
-  /// - Parameter archive: whose tiles come.
+  /// - Parameter archive: the archive with the tiles.
   init(_ archive: TileArchive) { self.archive = archive }
 
   var isRemote: Bool { true }
 
-  /// The tiles that somebody wanted.
+  /// The numbers of the requested tiles.
   var asked: Set<Int> { state.withLock { $0.asked } }
 
   var waiting: Int { state.withLock { $0.waiting.count } }
 
   func tile(_ number: Int) -> StoredTile {
     state.withLock { _ = $0.asked.insert(number) }
-    return tileHere(number) ?? .pending(Late(tiles: self, number: number))
+    return tileHere(number) ?? .pending(Fetch(tiles: self, number: number))
   }
 
-  private struct Late: Pending {
+  private struct Fetch: Pending {
     let tiles: PendingTiles
     let number: Int
 
@@ -60,11 +60,11 @@ final class PendingTiles: TileBacking {
   }
 
   func come(_ number: Int, _ outcome: Outcome = .here) {
-    let told = state.withLock { state in
+    let waiters = state.withLock { state in
       state.come[number] = outcome
       defer { state.waiting.removeAll { $0.number == number } }
       return state.waiting.filter { $0.number == number }
     }
-    for waiter in told { waiter.body() }
+    for waiter in waiters { waiter.body() }
   }
 }

@@ -11,7 +11,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratTileServing
 
-/// Tiles that are not here yet, from the site's requests to its answers.
+/// Tiles that are not in memory yet, from the server's requests to its responses.
 @Suite struct PendingTilesTests {
   private static let pyramid = Pyramid(imageSize: PixelSize(width: 40, height: 24)!, tileSize: 16)!
   private static let tiles = (0..<pyramid.tileCount).map { Array("tile \($0)".utf8) }
@@ -27,14 +27,14 @@ import ZigguratTestSupport
     }
   }
 
-  private let late = PendingTiles(TileArchive(inMemory: pyramid) { tiles[$0] })
+  private let backing = PendingTiles(TileArchive(inMemory: pyramid) { tiles[$0] })
   private let library: ListRepository
   private let site: TileServer
   private let folder = try! TemporaryFolder()
 
   init() throws {
     let archive = TileArchive(
-      name: "late", pyramid: Self.pyramid, format: .jpeg, generation: 0xabc, backing: late)
+      name: "late", pyramid: Self.pyramid, format: .jpeg, generation: 0xabc, backing: backing)
     library = try ListRepository(Source(archive: archive, path: folder.path), name: "late")
     site = try TileServer(library: library, publicFolder: nil)
   }
@@ -79,7 +79,7 @@ import ZigguratTestSupport
   private func start(_ reply: Reply, waiting count: Int = 1) async -> Task<Response, Never>? {
     guard case .task(let pending) = reply else { return nil }
     let task = Task.detached { await pending.response() }
-    while late.waiting < count { try? await Task.sleep(for: .milliseconds(1)) }
+    while backing.waiting < count { try? await Task.sleep(for: .milliseconds(1)) }
     return task
   }
 
@@ -90,7 +90,7 @@ import ZigguratTestSupport
     let head = try #require(pending.head)
     #expect(head.status == 200 && head["Content-Type"] == "image/jpeg")
     let task = try #require(await start(reply))
-    late.come(number(6, 1, 0))
+    backing.come(number(6, 1, 0))
     let response = await task.value
     #expect(response.status == 200 && Self.bytes(response) == Self.tiles[number(6, 1, 0)])
     #expect(response["ETag"] != nil && response["ETag"] == head["ETag"])
@@ -105,12 +105,12 @@ import ZigguratTestSupport
     #expect(
       lookup("/dzi/late_files/6/9_0.jpg").pending == nil && lookup("/dzi/none_files/6/1_0.jpg").pending == nil
     )
-    #expect(late.asked.isEmpty)
+    #expect(backing.asked.isEmpty)
     let came = Mutex(0)
     tile.whenLanded { came.withLock { $0 += 1 } }
-    #expect(late.asked == [number(6, 1, 0)])
+    #expect(backing.asked == [number(6, 1, 0)])
     #expect(came.withLock { $0 } == 0 && lookup(Self.path).pending != nil)
-    late.come(number(6, 1, 0))
+    backing.come(number(6, 1, 0))
     #expect(came.withLock { $0 } == 1 && isHit(Self.path))
   }
 
@@ -140,7 +140,7 @@ import ZigguratTestSupport
 
   @Test func `a range is taken from the tile that arrived`() async throws {
     let task = try #require(await start(ask(Self.path, ["Range": "bytes=1-3"])))
-    late.come(number(6, 1, 0))
+    backing.come(number(6, 1, 0))
     let response = await task.value
     #expect(response.status == 206)
     #expect(Self.bytes(response) == Array(Self.tiles[number(6, 1, 0)][1...3]))
@@ -151,7 +151,7 @@ import ZigguratTestSupport
     arguments: [(PendingTiles.Outcome.unreachable, 503, 0), (.unreadable, 500, 1), (.stillNotHere, 503, 0)])
   func failures(_ outcome: PendingTiles.Outcome, _ status: Int, _ archiveErrors: Int) async throws {
     let task = try #require(await start(ask(Self.path)))
-    late.come(number(6, 1, 0), outcome)
+    backing.come(number(6, 1, 0), outcome)
     let response = await task.value
     #expect(response.status == status)
     #expect((response["Retry-After"] != nil) == (status == 503))
@@ -161,16 +161,16 @@ import ZigguratTestSupport
   @Test func `the task of a client that left does not resume when the tile arrives`() async throws {
     let task = try #require(await start(ask(Self.path)))
     task.cancel()
-    late.come(number(6, 1, 0))
+    backing.come(number(6, 1, 0))
     #expect(await task.value.status == 503)
   }
 
   @Test func `a viewport's tiles are fetched together and sent when all have arrived`() async throws {
     let query = "width=40&height=24&scale=1&x=0&y=0"
     let task = try #require(await start(ask("/api/images/late/viewport.tiles", query: query)))
-    let wanted = late.asked.sorted()
+    let wanted = backing.asked.sorted()
     #expect(wanted == (0..<2).flatMap { row in (0..<3).map { number(6, $0, row) } }.sorted())
-    for number in wanted.reversed() { late.come(number) }
+    for number in wanted.reversed() { backing.come(number) }
     let response = await task.value
     #expect(response.status == 200)
     let bytes = try #require(Self.bytes(response))

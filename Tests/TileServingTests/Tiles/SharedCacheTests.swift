@@ -8,7 +8,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratTileServing
 
-/// What a shared cache in front of the server is told.
+/// Headers for a shared cache in front of the server.
 @Suite struct SharedCacheTests {
   private static let pyramid = Pyramid(imageSize: PixelSize(width: 40, height: 24)!, tileSize: 16)!
   private static let momentary = "public, max-age=0, must-revalidate, s-maxage=2, stale-if-error=600"
@@ -78,12 +78,12 @@ import ZigguratTestSupport
       ("g=GENERATION", true), ("from=here&g=GENERATION", true), ("g=GENERATION0", false), ("g", false),
       ("v=1&g=GENERATION", false), ("g=GENERATION&v=1", true),
     ])
-  func pins(_ query: String, _ isPinned: Bool) throws {
+  func immutability(_ query: String, _ isImmutable: Bool) throws {
     let site = try site()
     let query = query.replacing("GENERATION", with: try generation(site))
     let headers = try #require(hit(site, "/dzi/one_files/6/1_0.jpg", query: query))
-    #expect(headers["Cache-Control"] == (isPinned ? Self.immutable : Self.momentary))
-    #expect(headers["X-Accel-Expires"] == (isPinned ? nil : "1"))
+    #expect(headers["Cache-Control"] == (isImmutable ? Self.immutable : Self.momentary))
+    #expect(headers["X-Accel-Expires"] == (isImmutable ? nil : "1"))
   }
 
   @Test func `every response about an image has its key, for every spelling of its id`() throws {
@@ -122,11 +122,11 @@ import ZigguratTestSupport
   @Test func `without a shared cache, no header addresses one`() throws {
     let site = try site(isBehindEdge: false)
     let generation = try generation(site)
-    for (query, words) in [
+    for (query, header) in [
       ("", "public, no-cache"), ("v=\(generation)", "public, max-age=31536000, immutable"),
     ] {
       let headers = try #require(hit(site, "/dzi/one_files/6/1_0.jpg", query: query))
-      #expect(headers["Cache-Control"] == words)
+      #expect(headers["Cache-Control"] == header)
       #expect(headers["Surrogate-Key"] == nil && headers["X-Accel-Expires"] == nil)
     }
     let document = ask(site, "/dzi/one.dzi")

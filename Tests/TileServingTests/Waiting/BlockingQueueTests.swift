@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 
 @testable import ZigguratTileServing
 
-/// Which job runs next, and which are refused.
+/// The order of jobs, and rejected jobs.
 @Suite struct BlockingQueueTests {
   /// Holds the queue until it is opened, so that others wait.
   private let gate = OneShotEvent()

@@ -73,7 +73,7 @@ import ZigguratTestSupport
         ($0 as? ArchiveError)?.kind == .invalidArgument
       }
     }
-    // Each tile is a file of its own, which is read anew.
+    // Each tile is a file of its own, which is read again.
     #expect(truncate(folder("image_files/\(top)/0_0.png"), 0) == 0)
     #expect { try archive.tile(at: address) } throws: { ($0 as? ArchiveError)?.kind == .damaged }
   }

@@ -143,7 +143,7 @@ import ZigguratTestSupport
     #expect(try read(xml().replacingOccurrences(of: "<Size", with: text + "<Size")) == read(xml()))
   }
 
-  /// An archive from a stranger must not make us read files, eat memory or stop.
+  /// An untrusted archive must not make the reader open files, fill the memory or stop.
   @Test(arguments: [
     "<!DOCTYPE Image>", "<!DOCTYPE Image SYSTEM \"file:///etc/hostname\">",
     "<!DOCTYPE Image [<!ENTITY e SYSTEM \"file:///etc/hostname\">]>",

@@ -10,7 +10,7 @@ import Testing
     var item = 1
     var base: UInt64 = 0
     var extents: [(offset: UInt64, length: UInt64)]
-    /// Where others are told than there are.
+    /// The declared number of extents, if it differs from the real one.
     var extentCount: Int?
     /// 1: in the `idat` box, and not in the file.
     var method = 0

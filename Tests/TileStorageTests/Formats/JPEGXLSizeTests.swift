@@ -4,7 +4,7 @@ import ZigguratTestSupport
 
 @testable import TileStorage
 
-/// What the first bits of a JPEG XL say of its size, held against what libjxl wrote by way of libvips.
+/// The size in the first bits of a JPEG XL, compared with files that libvips wrote by libjxl.
 @Suite struct JPEGXLSizeTests {
   private func size(_ bytes: [UInt8]) -> [Int]? {
     bytes.withUnsafeBytes { JPEGXLSize($0) }.map { [$0.width, $0.height] }

@@ -4,7 +4,7 @@ import ZigguratTestSupport
 
 @testable import TileStorage
 
-/// What the first bytes of a tile tell, of files that libvips' savers wrote.
+/// The format and size in the first bytes of tiles that libvips wrote.
 @Suite struct TileFormatTests {
   private func made(_ folder: TemporaryFolder, _ width: Int, _ height: Int, _ name: String) throws -> [UInt8]
   {

@@ -117,7 +117,7 @@ struct ObjectTilesTests {
   @Test(
     "an unavailable tile is reported once, and requested again later",
     arguments: [ObjectError.cut, .damaged, .refused(403), .unavailable])
-  func passingFaults(_ defect: ObjectError) throws {
+  func temporaryErrors(_ defect: ObjectError) throws {
     let store = Self.store { number, answer in number == 1 ? .failure(defect) : answer }
     let image = try store.open("a", ObjectCache(limit: 1 << 20))
     #expect(Self.effective(image.archive().waitForTile(Self.cold)) == "unreachable")

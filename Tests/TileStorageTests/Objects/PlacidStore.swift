@@ -4,9 +4,9 @@ import ZigguratFiles
 
 @testable import TileStorage
 
-/// A store of objects in memory that answers on a thread of its own, as it is told to.
+/// A store of objects in memory that answers on a thread of its own, with the changes of the test.
 final class PlacidStore: ObjectReading {
-  /// What is done to an answer.
+  /// A change of a response.
   typealias Change =
     @Sendable (_ number: Int, Result<ObjectTail, ObjectError>) -> Result<ObjectTail, ObjectError>
 

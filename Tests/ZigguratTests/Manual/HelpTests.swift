@@ -5,7 +5,7 @@ import Testing
 
 /// The rules of help and messages, checked in the tables that they are made from.
 @Suite struct HelpTests {
-  /// Words that the project's glossary replaces, and phrases of earlier messages.
+  /// Terms that the project's glossary replaces, and phrases of earlier messages.
   private static let forbidden = try! NSRegularExpression(
     pattern:
       #"\b(cells?|nursery|words?|tells?|told|strangers?|hostile|faults?|mends?|anew|patience|twins?|doors?"#

@@ -20,13 +20,13 @@ import ZigguratText
     Option("config", "FILE", help: ""),
   ]
 
-  private func parse(_ words: [String], _ environment: [String: String] = [:]) throws -> Arguments {
-    try Arguments(words, command: BuildCommand.self, options: Self.options, environment: environment)
+  private func parse(_ commandLine: [String], _ environment: [String: String] = [:]) throws -> Arguments {
+    try Arguments(commandLine, command: BuildCommand.self, options: Self.options, environment: environment)
   }
 
-  private func complaint(_ words: [String], _ environment: [String: String] = [:]) -> String? {
+  private func complaint(_ commandLine: [String], _ environment: [String: String] = [:]) -> String? {
     do {
-      _ = try parse(words, environment)
+      _ = try parse(commandLine, environment)
       return nil
     } catch { return "\(error)" }
   }
@@ -37,17 +37,18 @@ import ZigguratText
     (["--tile-size", "--quiet"], "--quiet"), (["--tile-size", "-5"], "-5"), (["--tile-size", "--"], "--"),
     (["--", "--tile-size", "256"], nil), ([], nil),
   ])
-  func `an option's value follows it, after a space or an equals sign`(words: [String], value: String?) throws
+  func `an option's value follows it, after a space or an equals sign`(commandLine: [String], value: String?)
+    throws
   {
-    #expect(try parse(words).string("tile-size") == value)
+    #expect(try parse(commandLine).string("tile-size") == value)
   }
 
   @Test(arguments: [
     (["--name", "a"], "a"), (["--name", "a", "--name=b"], "a,b"),
     (["--name", "a,b", "x", "--name", "c"], "a,b,c"), ([], "d"),
   ])
-  func `an option that takes a list may be given several times`(words: [String], value: String) throws {
-    #expect(try parse(words, ["ZIGGURAT_NAME": "d"]).string("name") == value)
+  func `an option that takes a list may be given several times`(commandLine: [String], value: String) throws {
+    #expect(try parse(commandLine, ["ZIGGURAT_NAME": "d"]).string("name") == value)
   }
 
   @Test(arguments: [
@@ -55,8 +56,8 @@ import ZigguratText
     (["--", "-a", "--quiet", "--"], ["-a", "--quiet", "--"]), (["--jobs", "a", "b"], ["b"]),
     (["--quiet", "true"], ["true"]),
   ])
-  func `other arguments are operands`(words: [String], operands: [String]) throws {
-    #expect(try parse(words).operands == operands)
+  func `other arguments are operands`(commandLine: [String], operands: [String]) throws {
+    #expect(try parse(commandLine).operands == operands)
   }
 
   @Test(arguments: [
@@ -73,8 +74,8 @@ import ZigguratText
     (["--=5"], "unknown option '--' (see 'ziggurat help build')"),
     (["--é"], "unknown option '--é' (see 'ziggurat help build')"),
   ])
-  func `an unknown option is reported with the one that was meant`(words: [String], message: String) {
-    #expect(complaint(words) == message)
+  func `an unknown option is reported with the one that was meant`(commandLine: [String], message: String) {
+    #expect(complaint(commandLine) == message)
   }
 
   @Test(arguments: [
@@ -85,8 +86,8 @@ import ZigguratText
     (["--jobs=1", "--jobs", "1"], "--jobs cannot be given twice"),
     (["--quiet", "--quiet"], "--quiet cannot be given twice"),
   ])
-  func `a missing, needless or second value is reported`(words: [String], message: String) {
-    #expect(complaint(words) == message)
+  func `a missing, needless or second value is reported`(commandLine: [String], message: String) {
+    #expect(complaint(commandLine) == message)
   }
 
   @Test func `the environment sets every option, the command line wins`() throws {
@@ -151,15 +152,15 @@ import ZigguratText
   }
 
   @Test func `all errors that can be found are reported, one line for each`() {
-    let words = ["--jobs", "1", "--jobs", "2", "--uploads", "x", "--depth", "3"]
+    let commandLine = ["--jobs", "1", "--jobs", "2", "--uploads", "x", "--depth", "3"]
     #expect(
-      complaint(words, ["ZIGGURAT_NO_UPLOADS": "maybe"])
+      complaint(commandLine, ["ZIGGURAT_NO_UPLOADS": "maybe"])
         == """
         --jobs cannot be given twice
         invalid value 'x' for --uploads (expected no or yes)
         --depth requires --json
         """)
-    // The meaning of later words depends on it.
+    // The meaning of later arguments depends on it.
     #expect(
       complaint(["--jobs", "1", "--jobs", "2", "--x"]) == "unknown option '--x' (see 'ziggurat help build')")
   }
@@ -200,11 +201,11 @@ import ZigguratText
     (["--names", "a", "--titles=b", "--titles=c"], "names", "a,b,c", "--titles is now called --names"),
   ])
   func `a deprecated name works with one warning`(
-    words: [String], name: String, value: String, warning: String
+    commandLine: [String], name: String, value: String, warning: String
   )
     throws
   {
-    let arguments = try parse(words)
+    let arguments = try parse(commandLine)
     #expect(arguments.string(name) == value)
     #expect(arguments.warnings == [warning + " (the old name works until 2.0)"])
   }

@@ -9,11 +9,11 @@ import ZigguratTestSupport
   init() throws { folder = try TemporaryFolder() }
 
   private func parse(
-    _ text: String, _ words: [String] = [], _ environment: [String: String] = [:]
+    _ text: String, _ commandLine: [String] = [], _ environment: [String: String] = [:]
   ) throws -> Arguments {
     let path = try folder.write("options.conf", text.utf8)
     return try Arguments(
-      words + ["--config", path], command: ServeCommand.self, environment: environment)
+      commandLine + ["--config", path], command: ServeCommand.self, environment: environment)
   }
 
   private func complaint(_ text: String) throws -> String? {

@@ -21,9 +21,9 @@ import Testing
           let takesValue = !isFlag || former.values != nil
           let others = command.options.filter { $0.name == option.required }
             .flatMap { $0.value == nil ? ["--\($0.name)"] : ["--\($0.name)", "x"] }
-          let words = ["--\(former.name)"] + (takesValue ? [value] : []) + others
+          let arguments = ["--\(former.name)"] + (takesValue ? [value] : []) + others
           let suffix = (former.flagValue.map { "=\($0)" } ?? "") + " (the old name works until 2.0)"
-          let given = try Arguments(words, command: command, environment: [:])
+          let given = try Arguments(arguments, command: command, environment: [:])
           #expect(given.string(option.name) == present)
           #expect(given.warnings == ["--\(former.name) is now called --\(option.name)\(suffix)"])
           let variable = Option.environmentName(former.name)
@@ -45,8 +45,8 @@ import Testing
         #expect(option.isHidden && !HelpTests.hasForbidden(reason) && reason.count <= 80, "\(reason)")
         for name in [option.name] + option.former.map(\.name) {
           count += 1
-          let words = option.value == nil ? ["--\(name)"] : ["--\(name)", "any", "--\(name)=other"]
-          let given = try Arguments(words, command: command, environment: [:])
+          let arguments = option.value == nil ? ["--\(name)"] : ["--\(name)", "any", "--\(name)=other"]
+          let given = try Arguments(arguments, command: command, environment: [:])
           #expect(given.string(option.name) == nil)
           #expect(given.warnings == ["--\(name) has no effect any more: \(reason)"])
           let variable = Option.environmentName(name)

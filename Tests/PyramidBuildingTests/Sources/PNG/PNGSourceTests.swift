@@ -41,7 +41,7 @@ struct PNGSourceTests {
     #expect(try Self.built(source, in: folder, tileSize: 64).0 == picture)
   }
 
-  /// Where strips, pieces of inflated data and the end of the data meet in every way.
+  /// Every combination of the ends of strips, pieces of inflated data and the data.
   @Test("strips may end with the data")
   func strips() throws {
     let folder = try TemporaryFolder()

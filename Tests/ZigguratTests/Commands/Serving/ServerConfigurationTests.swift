@@ -14,18 +14,18 @@ import ZigguratTestSupport
   init() throws { folder = try TemporaryFolder() }
 
   private func configuration(
-    _ words: [String], _ environment: [String: String] = [:], sockets: [InheritedSocket.Place] = []
+    _ arguments: [String], _ environment: [String: String] = [:], sockets: [InheritedSocket.Place] = []
   ) throws -> ServerConfiguration {
     try ServerConfiguration(
-      Arguments(words, command: ServeCommand.self, environment: environment), sockets: sockets,
+      Arguments(arguments, command: ServeCommand.self, environment: environment), sockets: sockets,
       environment: environment)
   }
 
   private func errors(
-    _ words: [String], _ environment: [String: String] = [:], sockets: [InheritedSocket.Place] = []
+    _ arguments: [String], _ environment: [String: String] = [:], sockets: [InheritedSocket.Place] = []
   ) throws -> [String] {
     do {
-      _ = try configuration(words, environment, sockets: sockets)
+      _ = try configuration(arguments, environment, sockets: sockets)
       return []
     } catch let error as UsageError {
       return error.messages.map { $0.replacing(folder.path, with: "DIR") }
@@ -125,14 +125,14 @@ import ZigguratTestSupport
   @Test func `a server that listens on Unix sockets only trusts its clients as proxies`() throws {
     let path = InheritedSocket.Place.path("/s")
     let address = InheritedSocket.Place.address(host: "::1", port: 80)
-    for (words, sockets, isProxy, hasHosts) in [
+    for (arguments, sockets, isProxy, hasHosts) in [
       (["--listen", "unix:/a"], [], true, false), (["--listen", "unix:/a", "--port", "1"], [], false, true),
       (["--listen", "unix:/a", "--trusted-proxy", "none"], [], false, false), ([], [], false, true),
       ([], [path], true, false), ([], [path, address], false, false), (["--port", "1"], [path], true, false),
     ] as [([String], [InheritedSocket.Place], Bool, Bool)] {
-      let found = try configuration(["library"] + words, sockets: sockets)
-      #expect(found.access(sockets: sockets).proxies.trusts(nil) == isProxy, "\(words) \(sockets)")
-      #expect(found.hosts(besides: sockets) == (hasHosts ? ["127.0.0.1"] : []), "\(words) \(sockets)")
+      let found = try configuration(["library"] + arguments, sockets: sockets)
+      #expect(found.access(sockets: sockets).proxies.trusts(nil) == isProxy, "\(arguments) \(sockets)")
+      #expect(found.hosts(besides: sockets) == (hasHosts ? ["127.0.0.1"] : []), "\(arguments) \(sockets)")
     }
   }
 
@@ -151,10 +151,10 @@ import ZigguratTestSupport
       ("--advertise-url", "a", "a URL such as https://example.org/images"),
     ])
   func `an invalid value is one error`(option: String, value: String, expected: String) throws {
-    let words = option == "--advertise-url" ? ["--catalog", "postgresql://x/y"] : []
-    let place = words.isEmpty ? folder.path : "s3://bucket/x"
+    let arguments = option == "--advertise-url" ? ["--catalog", "postgresql://x/y"] : []
+    let place = arguments.isEmpty ? folder.path : "s3://bucket/x"
     #expect(
-      try errors([place, option, value] + words) == [
+      try errors([place, option, value] + arguments) == [
         "invalid value '\(value)' for \(option) (expected \(expected))"
       ])
   }
@@ -229,8 +229,8 @@ import ZigguratTestSupport
     ] as [([String], String, [String])])
   func `a contradiction is one error`(operands: [String], options: String, messages: [String]) throws {
     try folder.write("a.szi", [])
-    let words = (operands.isEmpty ? ["DIR"] : operands) + options.split(separator: " ").map(String.init)
-    #expect(try errors(words.map { $0.replacing("DIR", with: folder.path) }) == messages)
+    let arguments = (operands.isEmpty ? ["DIR"] : operands) + options.split(separator: " ").map(String.init)
+    #expect(try errors(arguments.map { $0.replacing("DIR", with: folder.path) }) == messages)
   }
 
   @Test func `a private space is not served at sockets that other machines reach`() throws {
@@ -282,7 +282,7 @@ import ZigguratTestSupport
 
   @Test func `a configuration is the same after it was encoded and decoded`() throws {
     let provider = "Museum <https://museum.example>"
-    for words in [
+    for arguments in [
       ["library"],
       [
         folder.path, "--build", "--library", "x", "--site-name", "Maps", "--provider", provider, "--log",
@@ -296,7 +296,7 @@ import ZigguratTestSupport
         "--upload-types", "png", "--advertise-url", "http://a",
       ],
     ] {
-      let configuration = try configuration(words)
+      let configuration = try configuration(arguments)
       let json = try JSONEncoder().encode(configuration)
       #expect(try JSONDecoder().decode(ServerConfiguration.self, from: json) == configuration)
     }
