@@ -4,8 +4,8 @@ import ZigguratTestSupport
 
 @testable import ZigguratCatalog
 
-/// Searches in folders and in all orders of very many images. Terms that are frequent, or clustered, are not looked up for
-/// all of them.
+/// Searches in folders and in all orders of very many images. Frequent or clustered terms are not looked up for all
+/// images.
 @Suite struct SearchPlanTests {
   private let folder: TemporaryFolder
   private static let count = 60_000

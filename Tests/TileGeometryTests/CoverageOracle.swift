@@ -2,8 +2,8 @@ import TileGeometry
 import ZigguratTestSupport
 
 /// The tiles that intersect a viewport, by brute force. Every tile near the window is compared with the rotated
-/// window: two rectangles intersect exactly if none of their four directions separates them. The arithmetic is wider, and
-/// only the input values come from the geometry.
+/// window: two rectangles intersect exactly if none of their four directions separates them. The arithmetic is
+/// wider, and only the input values come from the geometry.
 struct CoverageOracle {
   enum Verdict {
     case covered
