@@ -184,7 +184,7 @@ class Marks(Harness):
                                        science.lab(by_littlecms(Image.fromarray(picture), ADOBE)))
         self.assertLess(difference.mean(), 0.5)
 
-    def test_inspect_tells_them(self):
+    def test_inspect_reports_them(self):
         source = png(folder("marks") / "picture.png", colours(31, 3), gAMA=100000)
         told = run("inspect", source)
         self.assertIn("colour       srgb, by its gAMA (1.0)\n", told.stdout)

@@ -32,7 +32,7 @@ class MetadataThatIsFreedTwice(CommandTest):
         self.assertEqual([path.stem for path in archives(library)], ["a", "b", "crash-3", "y", "z"])
         self.assertEqual(run("verify", library).returncode, 0)
 
-    def test_inspect_tells_what_it_is(self):
+    def test_inspect_reports_what_it_is(self):
         result = run("inspect", self.PICTURE, "--json")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(json.loads(result.stdout)["format"], "tiff")

@@ -109,7 +109,7 @@ class Iipsrv(ServerTest):
         line = self.reference.get(f"FIF={size[0]}x{size[1]}.tif&OBJ=Resolutions")[1].decode()
         return [tuple(map(int, part.split())) for part in line.strip().removeprefix("Resolutions:").split(",")]
 
-    def test_objects_are_told_in_the_same_words(self):
+    def test_objects_are_reported_in_the_same_form(self):
         chance = seed("objects", 1)
         for size in SIZES:
             for objects in [[name] for name in OBJECTS] + [["IIP,1.0", *chance.sample(OBJECTS[1:], 5)] for _ in range(5)]:

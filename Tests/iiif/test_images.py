@@ -128,7 +128,7 @@ class Images(unittest.TestCase):
                 values = {value for band in seen.split() for value in band.getdata()}
                 self.assertEqual(values, {0, 255}, (ending, turn))
 
-    def test_what_cannot_be_answered_is_told_with_400_or_404(self):
+    def test_an_invalid_request_gets_400_or_404(self):
         good = "full/max/0/default.jpg"
         for path, status in {
             f"/iiif/3/nobody/{good}": 404, f"/iiif/3/a/{good}": 404, "/iiif/3/nobody": 404, "/iiif/3/nobody/info.json": 404,

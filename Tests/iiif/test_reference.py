@@ -147,7 +147,7 @@ class Reference(ServerTest):
         # A run that only refuses shows nothing.
         self.assertGreater(min(refused, exact, scaled), 20, (refused, exact, scaled))
 
-    def test_every_size_that_is_told_is_had(self):
+    def test_every_announced_size_exists(self):
         for version in "23":
             info = json.loads(self.server.get(f"/iiif/{version}/p/info.json").body)
             limits = info if version == "3" else info["profile"][1]

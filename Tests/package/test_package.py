@@ -101,7 +101,7 @@ class Files(unittest.TestCase):
             for name in re.findall(r"\b([a-z-]+\.yaml|[a-z-]+\.sbatch)\b", page.read_text()):
                 self.assertTrue((page.parent / name).exists(), f"{page}: {name}")
 
-    def test_who_has_rights_in_what_is_linked_into_it_is_told(self):
+    def test_the_copyright_of_linked_libraries_is_stated(self):
         text = (self.tree / "usr/share/doc/ziggurat/copyright").read_text()
         for word in ("Expat", "Apache-2.0 with Runtime Library exception", "Unicode-3.0", "ICU", "Swift", "Unicode, Inc."):
             self.assertIn(word, text)

@@ -58,7 +58,7 @@ class Embedding(EmbeddingTest):
         self.assertTrue(visit.run("return viewer.viewport.rotation.isFlipped"))
         self.assertEqual(visit.run("return viewer.snapshot('image/jpeg').then((blob) => blob.type)"), "image/jpeg")
 
-    def test_its_events_tell_what_happens_in_order(self):
+    def test_its_events_report_each_step_in_order(self):
         visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
         told = visit.run("""const told = []
             for (const type of ['open', 'viewport', 'idle', 'fully-loaded', 'error']) {
@@ -119,7 +119,7 @@ class Embedding(EmbeddingTest):
             self.assertEqual(visit.run(f"viewer.{ignored}; return viewer.index"), 0)
         visit.sharp()
 
-    def test_what_cannot_be_opened_is_told_and_the_next_opens(self):
+    def test_an_unreadable_image_is_reported_and_the_next_opens(self):
         class Elsewhere(http.server.BaseHTTPRequestHandler):
             """A server that lets no other host's pages read what it has."""
 

@@ -169,7 +169,7 @@ class HostileSources(EmbeddingTest):
                     visit.run("dispatchEvent(new Event('online'))")
                     self.assertEqual(len(self.asked), asked)
 
-    def test_whatever_is_wrong_in_a_description_the_viewer_goes_on(self):
+    def test_the_viewer_works_after_any_error_in_a_description(self):
         seed, count = int(os.environ.get("SEED", random.randrange(1 << 31))), int(os.environ.get("HOSTILE", 25))
         written = subprocess.run(["node", ROOT / "Tests/viewer/sources/write-hostile.mjs", str(seed), str(count)],
                                  check=True, capture_output=True, text=True).stdout

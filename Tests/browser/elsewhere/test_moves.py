@@ -56,7 +56,7 @@ class Moves(EmbeddingTest):
         self.assertLessEqual(causes.count("resize"), 1)
         self.assertEqual(causes[-1], "program")
 
-    def test_who_sets_the_viewport_hears_of_it_before_the_next_line(self):
+    def test_setting_the_viewport_notifies_synchronously(self):
         visit = self.page(VIEWER)
         visit.sharp()
         told = visit.run("""const told = []

@@ -183,7 +183,7 @@ class OpenSeadragon(PageTest):
         self.assertLess(self.difference(visit), 5)
         self.assertEqual(visit.run("return globalThis.faults"), [])
 
-    def test_an_image_that_is_not_there_is_told(self):
+    def test_a_missing_image_is_reported(self):
         visit = self.osd("/api/images/nope", faults=["404"])
         visit.until("return globalThis.faults?.length")
         self.assertIn("404", visit.run("return globalThis.faults[0]"))

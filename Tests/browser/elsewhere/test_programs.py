@@ -184,7 +184,7 @@ class Programs(EmbeddingTest):
         visit.sharp()
         self.assertEqual(visit.run("return [viewer.index, viewer.viewport.rotation.degrees]"), [1, 90])
 
-    def test_an_image_opened_late_in_a_page_turn_leaves_its_index_and_tells_it(self):
+    def test_an_image_opened_late_in_a_page_turn_keeps_its_index_and_reports_it(self):
         visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
         visit.run("await customElements.whenDefined('ziggurat-viewer')")
         for wait in (0, 250, 290, 320, 600):

@@ -144,7 +144,7 @@ class Archives(EmbeddingTest):
         page.sharp()
         page.requests[:] = [url for url in page.requests if not url.startswith(elsewhere)]
 
-    def test_a_format_that_the_browser_does_not_show_is_told_with_what_to_do(self):
+    def test_an_unsupported_format_is_reported_with_advice(self):
         for name in ("unseen.szi", "unseen.dzi"):
             with self.subTest(name):
                 visit = self.open(f"/{name}", faults=["404"], script=BLIND)
@@ -155,7 +155,7 @@ class Archives(EmbeddingTest):
                 visit.run("viewer.src = '/photo.szi'")
                 visit.sharp()
 
-    def test_what_is_no_archive_is_told(self):
+    def test_other_files_are_reported_as_no_archive(self):
         for name in ("cut.szi", "nope.szi"):
             with self.subTest(name):
                 visit = self.open(f"/{name}", faults=["404", "error"])

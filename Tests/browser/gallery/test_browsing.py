@@ -120,7 +120,7 @@ class Browsing(PageTest):
         visit.page.locator("#steps").get_by_role("button", name="Add images").click()
         visit.until("return document.querySelector('dialog.uploads').open")
 
-    def test_offline_is_told_and_ends_by_itself(self):
+    def test_offline_is_reported_and_ends_by_itself(self):
         visit = self.visit(host=host(), faults=["ERR_INTERNET_DISCONNECTED", "ERR_FAILED", *AXE_OWN])
         visit.page.add_init_script("""globalThis.isOffline = true
             { const { fetch } = globalThis

@@ -12,7 +12,7 @@ class SavedCopies(EditingTest):
         visit.page.get_by_role("menuitem", name="Crop and rotate").click()
         visit.until("return viewer.viewport.height < innerHeight - 100 && viewer.isFullyLoaded", "the picture above the bar")
 
-    def test_it_is_saved_told_and_shown_in_the_gallery_and_can_be_opened(self):
+    def test_it_is_saved_reported_shown_in_the_gallery_and_can_be_opened(self):
         visit = self.writer()
         self.picture(visit, "b").click()
         visit.until("return Boolean(viewer.saveCopy)", "what who may write can do")
@@ -37,7 +37,7 @@ class SavedCopies(EditingTest):
         visit.page.goto(self.host)
         visit.until("return [...document.querySelectorAll('.picture .caption')].some((each) => each.textContent === 'b-crop')")
 
-    def test_who_may_only_look_has_no_such_button(self):
+    def test_a_reader_has_no_such_button(self):
         visit = self.visit(host=self.host)
         visit.open("view/b", wait=False)
         visit.until("return viewer.isComplete")
@@ -46,7 +46,7 @@ class SavedCopies(EditingTest):
         self.assertTrue(visit.page.get_by_role("link", name="Download").is_visible())
         self.assertEqual(visit.page.get_by_role("button", name="Save a copy").count(), 0)
 
-    def test_what_the_server_refuses_is_told(self):
+    def test_an_error_of_the_server_is_reported(self):
         visit = self.writer(faults=["404"])
         self.picture(visit, "c").click()
         visit.until("return Boolean(viewer.saveCopy)", "what who may write can do")

@@ -29,7 +29,7 @@ class Everyone(PageTest):
             visit.page.wait_for_timeout(200)
             self.assertNoFault(visit)
 
-    def test_a_screen_reader_is_told_the_name_and_the_place(self):
+    def test_a_screen_reader_gets_the_name_and_the_position(self):
         visit = self.visit().photo()
         visit.run("viewer.zoomTo(1)")
         visit.page.wait_for_timeout(400)

@@ -62,7 +62,7 @@ class Languages(PageTest):
                 visit.until("return document.querySelectorAll('.there').length === 3 && document.getAnimations().length === 0")
                 self.assertEqual(axe_faults(visit), [])
 
-    def test_no_english_is_seen_before_other_words_which_are_one_request_more(self):
+    def test_no_english_is_seen_before_another_language_which_takes_one_more_request(self):
         visit = self.visit(locale="de-DE", host=host())
         visit.page.add_init_script("""globalThis.seen = []
             new MutationObserver(() => { for (const each of document.querySelectorAll('#facts, #back')) seen.push(each.textContent, each.title) })
@@ -78,7 +78,7 @@ class Languages(PageTest):
         english = self.visit(host=host()).photo("1")
         self.assertEqual([url for url in english.requests if url.endswith(".json")], [])
 
-    def test_where_words_cannot_be_had_english_is_spoken(self):
+    def test_english_is_used_if_a_language_cannot_be_loaded(self):
         visit = self.visit(locale="de-DE", faults=["ERR_FAILED", "/text/de"], host=host())
         visit.page.route("**/text/*.json", lambda route: route.abort())
         visit.photo("1")
@@ -99,7 +99,7 @@ class Languages(PageTest):
             visit.run("document.documentElement.lang = 'en'")
             visit.until("return viewer.shadowRoot.querySelector('.more').title === 'More'")
 
-    def test_on_a_page_of_somebody_else_s_the_page_s_language_counts(self):
+    def test_on_a_foreign_page_the_page_s_language_counts(self):
         visit = self.visit(locale="de-DE", host=host())
         visit.page.route("**/elsewhere", lambda route: route.fulfill(content_type="text/html", body="""<!doctype html><html lang="zh-CN">
             <meta charset="utf-8"><script type="module" src="/viewer/elements.js"></script>

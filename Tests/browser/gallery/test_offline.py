@@ -93,7 +93,7 @@ class Offline(PageTest):
         visit.until("return document.querySelectorAll('.there').length === 2", "the gallery's thumbnails")
         self.assertFalse([url for url in visit.run(KEPT) if "viewport.tiles" in url and "include=" in url])
 
-    def test_words_that_were_changed_are_seen_at_once(self):
+    def test_changed_metadata_are_shown_at_once(self):
         self.start()
         visit = self.seen()
         change = f"""const answer = await fetch('/api/images/leaf', {{ method: 'PATCH', body: JSON.stringify({{ title: argument }}),

@@ -90,7 +90,7 @@ class ViewPage(PageTest):
         visit.page.wait_for_timeout(500)
         self.assertFalse(visit.run("return viewer.getAttribute('ui') === 'hidden'"), "a double click is no tap")
 
-    def test_an_image_that_is_not_there_is_told(self):
+    def test_a_missing_image_is_reported(self):
         visit = self.visit(faults=["404"])
         visit.photo("no/such image", wait=False)
         words = visit.until(
@@ -170,7 +170,7 @@ class Gallery(PageTest):
         visit.page.keyboard.press("Enter")
         visit.until("return viewer?.isFullyLoaded")
 
-    def test_a_server_in_trouble_is_told_and_asked_again(self):
+    def test_a_server_error_is_reported_and_retried(self):
         visit = self.visit(faults=["503"])
         answers = [503]
 

@@ -57,7 +57,7 @@ class SpaceEditing(PageTest):
         except urllib.error.HTTPError as error:
             return error.code
 
-    def test_an_upload_words_and_a_deletion_stay_inside(self):
+    def test_an_upload_metadata_and_a_deletion_stay_inside(self):
         visit = self.unlocked()
         visit.page.click(".add")
         into = visit.page.get_by_label("Add to the private space")
@@ -88,7 +88,7 @@ class SpaceEditing(PageTest):
         found = subprocess.run(["grep", "-rlaE", "Our day|chosen picture", self.library], capture_output=True, text=True).stdout
         self.assertEqual(found, "", "nothing of it is readable on the disk")
 
-    def test_who_has_the_token_too_moves_pictures_in_and_out(self):
+    def test_a_session_with_the_token_moves_pictures_in_and_out(self):
         visit = self.unlocked("#token=" + TOKEN)
         visit.page.locator(".picture", has_text="harbour").click(modifiers=["Control"])
         visit.page.get_by_role("button", name="Move to private space").click()

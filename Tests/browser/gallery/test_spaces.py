@@ -157,7 +157,7 @@ class Spaces(PageTest):
         other.locator(".locked").filter(has_text="The private space was locked.").wait_for()
         self.assertNotIn("wedding", other.locator("body").inner_text())
 
-    def test_end_of_the_session_is_told_and_takes_the_pictures_along(self):
+    def test_the_end_of_the_session_is_reported_and_removes_the_pictures(self):
         root = self.serve("--session-idle", "8")
         gallery, viewer = self.gallery(root, GONE), self.gallery(root, GONE)
         self.unlock(gallery, ONE)
@@ -172,7 +172,7 @@ class Spaces(PageTest):
             self.assertEqual(visit.run("return location.pathname"), "/")
             self.assertEqual(visit.run("return document.querySelector('.locked').getAttribute('role')"), "status")
 
-    def test_keys_alone_and_no_fault_that_axe_knows(self):
+    def test_it_works_by_keyboard_and_axe_finds_no_error(self):
         root = self.serve()
         for scheme in ("dark", "light"):
             visit = self.gallery(root, AXE_OWN, color_scheme=scheme)

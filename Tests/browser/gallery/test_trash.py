@@ -59,7 +59,7 @@ class Trash(EditingTest):
         visit.page.get_by_role("button", name="Undo").click()
         visit.until(f"{TITLE} === 'g'")
 
-    def test_the_trash_tells_its_hours_and_restores(self):
+    def test_the_trash_shows_its_retention_and_restores(self):
         for scheme in ("dark", "light"):
             visit = self.writer(AXE_OWN, color_scheme=scheme)
             self.api("trash", "POST", {"ids": ["a"]})

@@ -109,7 +109,7 @@ class Uploads(unittest.TestCase):
         self.done(visit, 1)
         self.assertGreaterEqual(again[0], offsets[1])
 
-    def test_what_is_no_image_is_refused_in_words(self):
+    def test_a_file_that_is_no_image_is_rejected_with_a_message(self):
         visit = self.writer()
         folder = Path(tempfile.mkdtemp(prefix="ziggurat-text-"))
         self.addCleanup(shutil.rmtree, folder)
@@ -119,7 +119,7 @@ class Uploads(unittest.TestCase):
         self.done(visit, 1, "failed")
         self.assertEqual(visit.run("return document.querySelector('.uploads li span').textContent"), "This file type is not supported.")
 
-    def test_what_cannot_be_read_is_told_without_an_engine_s_words(self):
+    def test_an_unreadable_file_is_reported_without_an_engine_s_message(self):
         visit = self.writer()
         folder = Path(tempfile.mkdtemp(prefix="ziggurat-broken-"))
         self.addCleanup(shutil.rmtree, folder)
@@ -232,7 +232,7 @@ class Uploads(unittest.TestCase):
         visit.page.wait_for_timeout(300)
         self.assertFalse([url for url in visit.requests if "pairing.svg" in url])
 
-    def test_a_file_that_is_too_large_is_told_how_large_one_may_be(self):
+    def test_a_file_that_is_too_large_is_reported_with_the_limit(self):
         host, _ = empty("--max-upload-size", "1")
         visit = self.writer(host)
         folder = Path(tempfile.mkdtemp(prefix="ziggurat-large-"))

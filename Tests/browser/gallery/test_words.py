@@ -43,7 +43,7 @@ class Words(EditingTest):
         visit.sharp()
         self.assertIn("Low tide, high sky", visit.page.locator("#facts").inner_text())
 
-    def test_a_conflict_is_told_and_keeps_what_the_other_wrote(self):
+    def test_a_conflict_is_reported_and_keeps_the_other_edit(self):
         visit = self.writer(CONFLICT)
         self.picture(visit, "a").click(modifiers=["Control"])
         visit.page.get_by_role("button", name="Edit title and caption").click()

@@ -51,7 +51,7 @@ class Measuring(PageTest):
         wanted = self.between(visit)
         self.assertAlmostEqual(self.microns(visit) / wanted, 1, delta=0.01)
 
-    def test_it_tells_the_length_between_its_ends_wherever_they_are_drawn(self):
+    def test_it_shows_the_length_between_its_ends_in_any_position(self):
         visit = self.measure()
         self.assertTold(visit)
         box = visit.page.get_by_role("button", name="End point").bounding_box()

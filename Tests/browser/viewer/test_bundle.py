@@ -67,7 +67,7 @@ class Bundle(PageTest):
         visit.photo("deep/1", wait=False)
         visit.until("return globalThis.fetched.some((url) => url.includes('/viewport.tiles?'))")
 
-    def test_a_window_that_changed_meanwhile_asks_anew(self):
+    def test_a_window_that_changed_meanwhile_requests_again(self):
         visit = self.visit(host=host())
         visit.page.add_init_script("Object.defineProperty(Element.prototype, 'clientWidth', { get: () => 77 })")
         visit.photo("deep/1")
@@ -112,7 +112,7 @@ class Bundle(PageTest):
         visit.page.locator("#back").click()
         visit.until("return document.querySelectorAll('.there').length === 3")
 
-    def test_who_may_write_has_the_parts_for_it(self):
+    def test_a_writer_has_the_parts_for_it(self):
         library = shutil.copytree(folder() / "of0/library", folder() / "written/library") if host() else None
         visit = self.visit(host=writable(library, pages=bundled()))
         visit.open(f"#token={TOKEN}", wait=False)

@@ -64,7 +64,7 @@ class Around(PageTest):
                     "menu.lastElementChild.getBoundingClientRect().bottom <= 320", "the last line in view")
         self.assertEqual(visit.view()["scale"], scale, "the picture does not zoom below")
 
-    def test_words_are_legible_on_black_and_on_white_in_both_schemes(self):
+    def test_text_is_legible_on_black_and_on_white_in_both_schemes(self):
         for scheme in ("dark", "light"):
             for ground in ("#000", "#fff"):
                 with self.subTest(scheme=scheme, ground=ground):
@@ -153,7 +153,7 @@ class Around(PageTest):
         way_on.click()
         visit.until("return document.getElementById('grid')")
 
-    def test_parts_that_come_late_come_by_themselves_and_what_is_told_is_what_is_missing(self):
+    def test_delayed_parts_load_by_themselves_and_missing_ones_are_reported(self):
         visit = self.visit(faults=["503"]).photo()
         is_away = True
         visit.page.route("**/*_files/**", lambda route: route.fulfill(status=503) if is_away else route.continue_())

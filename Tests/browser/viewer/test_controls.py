@@ -81,7 +81,7 @@ class Chrome(PageTest):
         shown = visit.until("return viewer.shadowRoot.querySelector('dialog textarea')?.value")
         self.assertIn("/view/", shown)
 
-    def test_details_tell_the_image_and_escape_closes_them_only(self):
+    def test_details_describe_the_image_and_escape_closes_only_them(self):
         visit = self.visit().photo()
         self.choose(visit, "Details")
         words = visit.run("return viewer.shadowRoot.querySelector('dialog').textContent")

@@ -110,7 +110,7 @@ class Crop(CropTest):
                 self.assertEqual((*self.address(visit)[:2], self.frame(visit)), (region, rotation, first))
                 self.assertEqual(visit.run("return viewer.shadowRoot.querySelector('.cropbar select').value"), "Free")
 
-    def test_ratios_go_both_ways_and_the_size_is_told_as_it_is_turned(self):
+    def test_ratios_go_both_ways_and_the_size_is_shown_as_rotated(self):
         visit = self.open(inside=False)
         size = "return viewer.shadowRoot.querySelector('.size').value"
         for ratio, wanted in (("Original", "5,120 × 2,880"), ("2 : 3", "1,920 × 2,880"), ("9 : 16", "1,620 × 2,880"), ("1 : 1", "1,620 × 1,620")):

@@ -35,7 +35,7 @@ class Downloads(PageTest):
         self.assertEqual((name, picture.size, picture.format), ("SafeLanding.jpg", (WIDTH, HEIGHT), "JPEG"))
         visit.until("return !viewer.shadowRoot.querySelector('dialog')", "the dialog is done with")
 
-    def test_sizes_are_told_and_a_part_comes_as_it_is_turned(self):
+    def test_sizes_are_shown_and_a_part_is_downloaded_as_rotated(self):
         visit = self.visit().photo(view="scale=1&x=500&y=300&rotation=90")
         self.choose(visit, "Download")
         self.assertEqual(visit.run(LINES), [
@@ -59,7 +59,7 @@ class Downloads(PageTest):
         name, picture = self.download(visit, "This view", "button")
         self.assertEqual((name, picture.size, picture.format), ("SafeLanding.png", (1280, 800), "PNG"))
 
-    def test_what_is_larger_than_the_server_makes_is_told_with_the_size_that_comes(self):
+    def test_a_picture_above_the_server_s_limit_is_reported_with_its_actual_size(self):
         folder = Path(tempfile.mkdtemp(prefix="ziggurat-downloads-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         (folder / "photos").mkdir()

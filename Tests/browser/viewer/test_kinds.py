@@ -96,7 +96,7 @@ class Kinds(PageTest):
             box = visit.page.locator(".navigator").bounding_box()
             self.assertGreaterEqual(min(box["width"], box["height"]), 32)
 
-    def test_details_of_a_moving_picture_tell_its_own_format_and_nothing_of_tiles(self):
+    def test_details_of_an_animation_show_its_own_format_and_no_tiles(self):
         visit = self.visit(host=self.host).open("view/wheel")
         visit.page.get_by_role("button", name="More").click()
         visit.page.get_by_role("menuitem", name="Details").click()

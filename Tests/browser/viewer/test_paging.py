@@ -177,7 +177,7 @@ class Paging(PageTest):
         visit.run("viewer.goBy(-1); viewer.goBy(-1)")
         self.assertShows(visit, 1)
 
-    def test_the_counter_tells_the_place_and_takes_a_number(self):
+    def test_the_counter_shows_the_position_and_accepts_a_number(self):
         visit = self.open(width=1280, touch=False)
         self.assertEqual(visit.run("return document.getElementById('count').textContent"), f"/ {len(ORDER)}")
         field = visit.page.get_by_label("Go to image number")

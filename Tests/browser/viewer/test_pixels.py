@@ -147,7 +147,7 @@ class Pixels(PageTest):
                     middle = self.shot(visit)[250:550, 440:840]
                     self.assertLessEqual(numpy.abs(middle - numpy.array(colour)).max(), 1)
 
-    def test_a_canvas_of_many_cells_shows_no_seam_between_them(self):
+    def test_a_canvas_of_many_pieces_shows_no_seam_between_them(self):
         visit = self.visit(width=1300, height=900, ratio=2).photo(view="scale=0.37&x=200&y=60&rotation=12")
         self.assertTrue_to_source(visit, 12)
 

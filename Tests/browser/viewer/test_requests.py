@@ -109,7 +109,7 @@ class Requests(PageTest):
         view = visit.view()
         self.assertEqual(set(visit.tiles()[before:]), covering(1, view["x"], view["y"]))
 
-    def test_requests_nobody_needs_any_more_are_aborted(self):
+    def test_unneeded_requests_are_aborted(self):
         visit = self.visit(tile_by_tile=True)
         # Every tile of full resolution is held back until the view has moved away.
         held = []
@@ -142,7 +142,7 @@ class Requests(PageTest):
         counts = visit.run("return viewer.requestCounts")
         self.assertEqual((len(refused), counts["retried"], counts["failed"]), (2, 2, 0))
 
-    def test_tiles_out_of_reach_are_told_and_come_when_the_network_does_or_the_picture_is_moved(self):
+    def test_unreachable_tiles_are_reported_and_load_with_the_network_or_a_movement(self):
         for recover in ("dispatchEvent(new Event('online'))", "viewer.panTo({ x: 2160, y: 1040 })"):
             with self.subTest(recover):
                 visit = self.visit(faults=["503"]).photo()
@@ -189,7 +189,7 @@ class Requests(PageTest):
         visit.run("viewer.goTo(2)")
         visit.until("return viewer.isFullyLoaded && document.title === 'FallenLeaf'")
 
-    def test_a_missing_tile_is_told_and_asked_for_once(self):
+    def test_a_missing_tile_is_reported_and_requested_once(self):
         visit = self.visit(faults=["404"], tile_by_tile=True)
         visit.page.route("**/*_files/13/3_1*", lambda route: route.fulfill(status=404))
         visit.page.add_init_script("""globalThis.told = []

@@ -132,7 +132,7 @@ class Swipes(EmbeddingTest):
         self.pinch(visit, 300, 100).up()
         visit.until(GONE)
 
-    def test_a_document_of_its_own_tells_but_stays(self):
+    def test_a_document_of_its_own_reports_but_stays(self):
         visit = self.open()
         visit.run("globalThis.causes = []; viewer.addEventListener('close', ({ detail }) => causes.push(detail.cause))")
         self.pinch(visit, 300, 100).up()

@@ -127,7 +127,7 @@ class Trackpad(PageTest):
         seen = visit.viewport_point(point)
         self.assertLess(abs(seen["x"] - 640) + abs(seen["y"] - 400), LESS_THAN_A_PIXEL)
 
-    def test_a_pinch_that_safari_tells_as_a_gesture_zooms(self):
+    def test_a_pinch_that_safari_reports_as_a_gesture_zooms(self):
         visit = self.open(view=middle(1280, 800, 4))
         point, before = visit.image_point(640, 400), visit.view()["scale"]
         visit.run("""for (const [type, scale] of [['gesturestart', 1], ['gesturechange', 1.2], ['gesturechange', 1.5], ['gestureend', 1.5]]) {

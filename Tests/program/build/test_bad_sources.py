@@ -135,7 +135,7 @@ class BadSources(CommandTest):
         self.assertIn(reason, result.stderr)
         self.assertEqual(len(archives(base / "library")), 1)
 
-    def test_pages_whose_names_differ_by_composition_alone(self):
+    def test_pages_with_names_that_differ_only_in_unicode_form(self):
         base = folder("composed")
         for name in ("e\u0301", "\u00e9"):
             photo(base / f"scans/b/{name}.jpg", 60, 50)

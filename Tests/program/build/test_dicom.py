@@ -282,7 +282,7 @@ class DICOM(OneSource):
         (place / "j2k.dcm").write_bytes(whole.replace(b"1.2.840.10008.1.2.1\0", b"1.2.840.10008.1.2.4.90"))
         self.assertEqual(run("build", place / "j2k.dcm", "--library", folder("library")).returncode, 1)
 
-    def test_nothing_of_the_patient_is_told(self):
+    def test_nothing_of_the_patient_is_published(self):
         _, archive = self.built(write(folder("dicom") / "a.dcm", GRAY))
         self.assertNotIn(b"ROE", archive.read_bytes())
 

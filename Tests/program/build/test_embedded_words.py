@@ -29,7 +29,7 @@ class Embedded(CommandTest):
     def say(self, path, options, text):
         write(path, *(option.replace("{}", text) for option in options))
 
-    def test_words_alone_are_written_anew(self):
+    def test_only_metadata_are_rewritten(self):
         for ending in ENDINGS:
             source = photo(self.base / f"photos/{ending}.{ending}", 700, 500)
             # The first words bring directories along that say more than words.
@@ -75,7 +75,7 @@ class Embedded(CommandTest):
         self.assertEqual(self.build(), {"a": "metadata-updated"})
         self.assertEqual(parts(self.library / "a.szi")[0]["title"], "two")
 
-    def test_what_is_more_than_words_is_tiled(self):
+    def test_more_than_metadata_is_tiled(self):
         changes = {"turned": ["-EXIF:Orientation#=6"], "scale": ["-EXIF:XResolution=1200"], "space": ["-EXIF:ColorSpace#=2"],
                    "profile": ["-ICC_Profile:all="]}
         for ending in ENDINGS:
@@ -110,7 +110,7 @@ class Embedded(CommandTest):
                 record = json.loads(szi.read("a/vendor/ziggurat/build.json"))
             self.assertEqual(record.get("damage", {}).get("kind"), damage)
 
-    def test_whatever_byte_changes_the_archive_is_that_of_a_fresh_build(self):
+    def test_after_a_change_of_any_byte_the_archive_equals_a_new_build(self):
         chosen = seed("embedded words")
         count = 60
         for ending in ENDINGS:

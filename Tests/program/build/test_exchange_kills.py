@@ -85,7 +85,7 @@ class ExchangeKills(Moved):
             self.assertEqual([self.get(server, f"/api/images/{id}")[0] for id in "ab"], [200, 200])
         self.assertEqual(self.ids(), ["a", "b"])
 
-    def test_words_that_a_killed_move_left_are_not_those_of_the_next_image(self):
+    def test_metadata_left_by_a_killed_move_do_not_become_those_of_the_next_image(self):
         photo(self.photos / "a.jpg", 90, 60)
         self.build()
         (self.library / "a.xmp").write_text("of the first")

@@ -27,11 +27,11 @@ class Locking(CommandTest):
         for path in built:
             self.assertWhole(path)
 
-    def test_a_file_that_somebody_may_still_write_is_not_published(self):
+    def test_a_file_with_another_writer_is_not_published(self):
         result, built = self.build("leases")
         self.assertEqual((result.returncode, built), (1, []), result.stderr)
 
-    def test_what_cannot_be_locked_is_told(self):
+    def test_a_failed_lock_is_reported(self):
         for fault, reason in (("flock", "No locks available"), ("open", "Too many open files")):
             with self.subTest(fault):
                 result, built = self.build(fault)

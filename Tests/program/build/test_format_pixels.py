@@ -834,7 +834,7 @@ class FormatPixels(OneSource):
                              ("c.bw", "SGI.*name the file"), ("d.cin", "Cineon.*convert"), ("e.gz", "no image by its name")):
             self.assertRegex(result.stderr, rf"(?m)^.*{base}/{name}.*{reason}")
 
-    def test_a_decoders_words_stand_behind_the_files(self):
+    def test_a_decoders_message_follows_the_file_name(self):
         line = self.refusal(psd(3, [picture()[..., 0]] * 3)[:2000], "a.psd")
         self.assertNotIn("@ error", line)
         self.assertRegex(line, r"the PSD file .*\(\w+\)$")

@@ -117,7 +117,7 @@ class Reports(CommandTest):
                              [("1", "a"), *(("2", f"b/{page}") for page in range(1, 6)), ("3", "c")])
             self.assertEqual(result.stderr.splitlines()[-1], "0 built, 7 unchanged" if options else "7 built")
 
-    def test_a_source_without_images_is_told(self):
+    def test_a_source_without_images_is_reported(self):
         base = folder("empty")
         for name in ("one", "other"):
             (base / name).mkdir()
@@ -149,7 +149,7 @@ class Reports(CommandTest):
                     self.assertRegex(line["route"], "^(lossless|planar|exact): ")
                     self.assertEqual(line["steps"], [])
 
-    def test_a_dry_run_tells_all_and_does_nothing(self):
+    def test_a_dry_run_reports_everything_and_changes_nothing(self):
         base = folder("dry")
         shutil.copytree(self.photos, base / "photos")
         words = ("build", base / "photos", "--library", base / "library", "--json", "--quiet", "--prune")
@@ -242,7 +242,7 @@ class Upgrades(CommandTest):
                     content = re.sub(rb'("options" : ")\d+ ', rb"\g<1>1 ", content)
                 archive.writestr(zipfile.ZipInfo(entry.filename), content)
 
-    def test_an_upgrade_builds_anew_unless_it_is_told_not_to(self):
+    def test_an_upgrade_rebuilds_unless_the_option_prevents_it(self):
         statuses, told = self.build("--keep-outdated")
         self.assertEqual((statuses, told), ({"a": "outdated", "b": "outdated"}, "0 built, 2 outdated, kept as another version built them\n"))
         self.assertEqual(self.content(), self.before)

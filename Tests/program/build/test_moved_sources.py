@@ -213,7 +213,7 @@ class Renamed(MovedTest):
         self.assertEqual(json.loads((self.library / "new/book.json").read_text()), edited)
         self.assertFalse((self.library / "old").exists())
 
-    def test_twins(self):
+    def test_duplicates(self):
         for name in ("one/a", "one/b", "other/a"):
             photo(self.photos / f"{name}.jpg", 90, 60)
         self.build()
@@ -273,7 +273,7 @@ class Renamed(MovedTest):
                     self.assertEqual(self.get(server, "/dzi/4.dzi"), (301, "/dzi/3.dzi"))
                     self.assertEqual([json.loads(server.get(f"/api/images/{number}").body)["width"] for number in range(1, 4)], [22, 23, 24])
 
-    def test_an_edited_file_keeps_its_words(self):
+    def test_an_edited_file_keeps_its_metadata(self):
         photo(self.photos / "a.png", 20, 10)
         self.build()
         (self.library / "a.xmp").write_text("of a")
@@ -291,7 +291,7 @@ class Renamed(MovedTest):
         # One of the sources is not there.
         self.assertEqual(self.build(sources=[self.base / "other", self.base / "nowhere"], code=1), {"c": "built"})
 
-    def test_words_in_the_way(self):
+    def test_metadata_in_the_way(self):
         photo(self.photos / "a.jpg", 90, 60)
         self.build()
         (self.library / "a.xmp").write_text("of a")

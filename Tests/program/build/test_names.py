@@ -11,7 +11,7 @@ from test_moved_sources import MovedTest
 
 
 class MovesKilled(MovedTest):
-    def test_killed_at_random_moments_no_image_and_no_word_is_lost(self):
+    def test_killed_at_random_times_no_image_and_no_metadata_are_lost(self):
         random = seed("moves killed")
         count = 40
 

@@ -20,7 +20,7 @@ def digests(library):
 
 
 class Archives(CommandTest):
-    def test_sizes_that_tell(self):
+    def test_announced_sizes(self):
         base = folder("sizes")
         for width, height in ((1, 1), (2, 1), (1, 1500), (511, 512), (512, 513), (513, 511), (1025, 1024),
                               (1031, 769), (2048, 1), (1536, 1024)):
@@ -189,7 +189,7 @@ class Interruptions(CommandTest):
         self.assertEqual(finished, {name: os.stat(library / name).st_ino for name in finished},
                          "what was finished is not done again")
 
-    def test_killed_at_random_moments(self):
+    def test_killed_at_random_times(self):
         moments, hits, tries = seed("kill -9"), 0, 0
         # On a machine with other work a build may end before its moment comes: that is no kill.
         while hits < KILLS and tries < 5 * KILLS:

@@ -19,7 +19,7 @@ def document(pages: int, info: str = INFO, catalog: str = "") -> bytes:
     return pdf([body.encode() for body in bodies]).replace(b"/Root 1 0 R", b"/Root 1 0 R /Info 3 0 R")
 
 
-class PDFWords(CommandTest):
+class PDFText(CommandTest):
     def setUp(self):
         self.base = folder("pdf words")
         self.library = self.base / "library"

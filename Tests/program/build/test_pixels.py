@@ -110,7 +110,7 @@ class Drawn(Pixels):
             rows, columns = drawn.shape[:2]
             self.assertLess(numpy.abs(drawn.astype(int) - source[:rows, :columns]).mean(), 3)
 
-    def test_a_scan_on_its_side_and_under_found_words(self):
+    def test_a_rotated_scan_and_one_under_recognized_text(self):
         page, place = (595, 842), folder("scan") / "scan.pdf"
         for cover, more, picture, wanted in (
                 # The page is turned as it is shown.

@@ -312,7 +312,7 @@ class Pruning(CommandTest):
         self.assertEqual(build("photos", "--prune").returncode, 0)
         self.assertEqual([path.name for path in (base / "library").iterdir()], [".spaces"])
 
-    def test_without_a_catalog_nothing_goes_and_that_is_told(self):
+    def test_without_a_catalog_nothing_is_pruned_and_that_is_reported(self):
         base = self.big(3)
         for path in (base / "library").glob("catalog*"):
             path.unlink()

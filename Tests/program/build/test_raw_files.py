@@ -67,7 +67,7 @@ class RawFiles(OneSource):
         for band in range(3):
             self.assertGreater(numpy.corrcoef(one[..., band].ravel(), numpy.asarray(SCENE)[..., band].ravel())[0, 1], 0.9)
 
-    def test_developed_whatever_it_is_called_and_wherever_the_sensor_is(self):
+    def test_developed_under_any_name_and_with_the_sensor_in_any_position(self):
         place = folder("raw")
         for source in (single(place / "photo.tif"), single(place / "photo.cr2"),
                        raw_photos.write(place / "sub.dng", raw_photos.preview(SCENE.resize((128, 84))) | raw_photos.dng(),

@@ -67,7 +67,7 @@ class Repairs(CommandTest):
         result = run("build", self.base / "photos", "--library", self.library, "--summary", *self.options)
         self.assertEqual(result.stderr, "0 built, 6 unchanged\n")
 
-    def test_what_has_no_source_is_told_and_left(self):
+    def test_an_archive_without_a_source_is_reported_and_left(self):
         for name in ("a", "deep/b", "c"):
             cut(self.library / f"{name}.szi")
         shutil.copyfile(self.library / "c.szi", self.library / "nobody's.szi")
@@ -93,7 +93,7 @@ class Repairs(CommandTest):
         self.verify(0, "--repair")
         self.assertEqual(self.content(), self.before)
 
-    def test_without_a_catalog_a_build_tells_first(self):
+    def test_without_a_catalog_a_build_reports_first(self):
         for path in self.library.glob("catalog.sqlite*"):
             path.unlink()
         flip(self.library / "a.szi")

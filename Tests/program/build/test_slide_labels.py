@@ -105,7 +105,7 @@ class Labels(Slides):
                 self.assertTrue(set(told[0]["leftOut"]) <= {"label", "macro", "overview", "reduced copy"}, told)
                 self.assertEqual({each["status"] for each in self.build(source, library)}, {"unchanged"})
 
-    def test_small_pictures_whose_short_description_speaks_of_a_label(self):
+    def test_small_pictures_with_a_short_description_of_a_label(self):
         for text in ("label: S21-0815", "Patient label", "barcode: 123", "label (cropped)", '{"Label": true}'):
             with self.subTest(text):
                 library = folder("library")
@@ -113,7 +113,7 @@ class Labels(Slides):
                 self.assertEqual(self.ids(library), ["slide"])
                 self.assertEqual(self.colours(library / "slide.szi"), set())
 
-    def test_in_whatever_form_a_description_is_written(self):
+    def test_in_any_form_of_a_description(self):
         long = "Vendor: ACME Scanner Works of Somewhere, Anywhere, with a name that is longer than short descriptions are"
         kinds = ["ORIGINAL", "PRIMARY", "LABEL", "NONE"]
         texts = {

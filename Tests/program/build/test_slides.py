@@ -188,7 +188,7 @@ class Broken(Slides):
         told, _ = self.built(self.written(scan))
         self.assertTrue(told["route"].startswith("planar: "), told["route"])
 
-    def test_whatever_is_wrong_is_a_picture_or_one_line(self):
+    def test_any_damage_gives_a_picture_or_one_line(self):
         random = seed("slides")
         for how in ({}, {"sampling": (1, 1), "rgb": True}):
             data = bytearray(svs(folder("slide") / "slide.svs", picture(500, 400), **how).read_bytes())

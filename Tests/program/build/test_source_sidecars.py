@@ -40,7 +40,7 @@ class Sidecars(CommandTest):
         self.assertWhole(self.library / f"{id}.szi")
         return parts(self.library / f"{id}.szi")[0]
 
-    def test_its_words_stand_before_the_embedded_ones(self):
+    def test_its_metadata_precede_the_embedded_ones(self):
         write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside", "-XMP-xmpRights:UsageTerms=ask")
         words = self.build()
         self.assertEqual((words["title"], words["creator"], words["usageTerms"], words["identifier"]), ("beside", "own", "ask", "1"))
@@ -75,7 +75,7 @@ class Sidecars(CommandTest):
         (self.base / "photos/INV-0091.xmp").unlink()
         self.assertEqual(self.build(status="unchanged")["title"], "long")
 
-    def test_a_changed_word_tiles_nothing_again(self):
+    def test_changed_metadata_tile_nothing_again(self):
         self.build()
         archive = self.library / "INV-0091.szi"
         plain, (_, tiles) = archive.read_bytes(), parts(archive)
@@ -104,7 +104,7 @@ class Sidecars(CommandTest):
         (self.base / "photos/INV-0091.xmp").unlink()
         self.assertEqual(self.build(status="metadata-updated"), {})
 
-    def test_other_pixels_are_tiled_with_the_words(self):
+    def test_other_pixels_are_tiled_with_the_metadata(self):
         write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside")
         self.build()
         photo(self.source, 600, 400)
@@ -202,7 +202,7 @@ class Sidecars(CommandTest):
         self.assertEqual(words["title"], "11")
         self.assertEqual(leftovers(self.library), [])
 
-    def test_a_private_space_has_the_words_too(self):
+    def test_a_private_space_has_the_metadata_too(self):
         write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside")
         password = self.base / "password"
         password.write_text("correct horse battery staple")

@@ -101,7 +101,7 @@ class Stacks(OneSource):
         self.assertIn("has no channel 'CFP'; its channels are DAPI, GFP & more, channel 3",
                       self.refused(source, "--channels", "DAPI,CFP"))
 
-    def test_colours_where_none_are_told(self):
+    def test_colours_if_none_are_declared(self):
         for channels in (("", "", ""), ('Color="-1"',) * 3):
             _, archive = self.built(stack(folder("stack") / "cells.tif", channels=channels), *OPTIONS)
             self.assertShows(archive, shown([RED, GREEN, BLUE]))
@@ -198,7 +198,7 @@ class Stacks(OneSource):
         self.assertEqual(told["id"], "slide.ome")
         self.assertIn("the first of 2 images", told["steps"])
 
-    def test_what_tells_of_other_planes_is_pages(self):
+    def test_descriptions_of_other_planes_give_pages(self):
         for inside, sizes in (('<TiffData><UUID FileName="a.tif"/></TiffData><TiffData><UUID FileName="b.tif"/></TiffData>', (3, 1, 1)),
                               ('<TiffData IFD="7" PlaneCount="3"/>', (3, 1, 1)), ('<TiffData IFD="-1"/>', (3, 1, 1))):
             told, _ = self.built(stack(folder("stack") / "cells.tif", sizes=sizes, inside=inside))
@@ -206,7 +206,7 @@ class Stacks(OneSource):
         pages = write(folder("stack") / "pages.tif", [plane(value(c, 0, 0), "a letter") for c in range(3)])
         self.assertEqual(self.built(pages)[0]["id"], "pages/1")
 
-    def test_planes_of_other_sizes_and_broken_words_are_one_line_or_pictures(self):
+    def test_planes_of_other_sizes_and_broken_text_give_one_line_or_pictures(self):
         text = ome(channels=("", ""))
         odd = write(folder("stack") / "cells.tif", [plane(value(0, 0, 0), text), plane(value(1, 0, 0)[:40])])
         self.assertIn("'channel 2' is of another size than the channel before", self.refused(odd))

@@ -177,7 +177,7 @@ class Watching(CommandTest):
         watched.until(lambda: watched.ids() == {"a", "b"}, "found what came meanwhile", 30)
         self.assertEqual(watched.end(), 130)
 
-    def test_a_broken_picture_is_told_of_once_and_built_when_it_is_mended(self):
+    def test_a_broken_picture_is_reported_once_and_built_when_it_is_repaired(self):
         base = folder("watch")
         photo(base / "photos/a.jpg", 300, 200)
         watched = self.watch(base)

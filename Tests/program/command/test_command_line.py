@@ -32,7 +32,7 @@ class Usage(CommandTest):
         self.assertIn("--webroot", run("help", "serve", "--all").stdout)
         self.assertEqual(run("serve", "--all", "--help").stdout, run("help", "serve", "--all").stdout)
 
-    def test_misspelt_words_are_answered_with_the_right_ones(self):
+    def test_misspelt_names_are_answered_with_the_right_ones(self):
         for arguments, fix in (
             (["biuld", "x", "--library", "y"], "build"),
             (["sreve", "x"], "serve"),
@@ -46,7 +46,7 @@ class Usage(CommandTest):
                 result = run(*arguments)
                 self.assertUsageError(result, f"did you mean '{fix}'")
 
-    def test_missing_words_are_named(self):
+    def test_missing_arguments_are_named(self):
         for arguments, word in (
             (["build", "--library", "y"], "source"), (["build", "x"], "--library"), (["serve"], "library"),
             (["tiles"], "archive"), (["build", "x", "--library"], "--library"),
@@ -179,7 +179,7 @@ class Serving(CommandTest):
                 self.assertIn(result.returncode, (1, 2))
                 self.assertOneLine(result, value)
 
-    def test_a_log_that_nobody_reads_any_more(self):
+    def test_a_log_without_a_reader(self):
         reader, writer = os.pipe()
         with Server(sample_library(), "--log", "text", log=os.fdopen(writer, "wb")) as server:
             os.close(reader)
@@ -210,7 +210,7 @@ class Serving(CommandTest):
         run("reindex", base / "library")
         self.assertEqual(run("verify", base / "library").returncode, 0, "a library without images is whole")
 
-    def test_a_catalog_that_cannot_be_written_is_told_with_the_reason(self):
+    def test_a_catalog_that_cannot_be_written_is_reported_with_the_reason(self):
         base = folder("folder-in-its-place")
         run("build", photo(base / "photo.jpg", 90, 50), "--library", base, "--quiet", check=True)
         for file in base.glob("catalog.sqlite*"):

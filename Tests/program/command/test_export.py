@@ -150,7 +150,7 @@ class Several(Exports):
                             self.assertEqual((output / id / name).read_bytes(), (alone / name).read_bytes(), name)
                 self.assertEqual(sorted(os.listdir(output)), ["c", "deep"])
 
-    def test_one_archive_beside_itself_is_told(self):
+    def test_an_export_beside_its_archive_is_reported(self):
         library = self.place / "library"
         run("reindex", "--library", library)
         result = run("export", library / "c.szi", "--layout", "dz", "--output", library / "tiles", check=True)

@@ -44,7 +44,7 @@ class Books(FirstSteps):
         self.build("--book", self.photos, self.base / "map.jpg")
         self.assertEqual(self.ids(), ["codex/f1r", "map"])
 
-    def test_what_asks_a_book_is_told_of_its_cover(self):
+    def test_a_request_for_a_book_names_its_cover(self):
         for name in ("f1r", "f1v"):
             photo(self.photos / f"codex/{name}.jpg", 60, 40)
         (self.photos / "codex/book.json").write_text(json.dumps({"title": {"fr": "Heures"}, "cover": "f1v"}))
@@ -104,7 +104,7 @@ class Folders(FirstSteps):
         self.assertEqual((self.library / "hours/part/notes.txt").read_text(), "mine")
         self.assertEqual(self.ids(), ["other/x"])
 
-    def test_a_hidden_file_that_is_named_is_told(self):
+    def test_a_named_hidden_file_is_reported(self):
         photo(self.photos / "a.jpg", 60, 40).rename(self.photos / ".a.jpg")
         result = run("build", self.photos / ".a.jpg", "--library", self.library, "--quiet")
         self.assertEqual(result.returncode, 1)
@@ -134,7 +134,7 @@ class Words(FirstSteps):
         self.assertOneLine(run(*command), "something of that name is there", "--force replaces it")
         self.assertEqual(run(*command, "--force").returncode, 0)
 
-    def test_inspect_tells_a_sources_scale(self):
+    def test_inspect_reports_a_sources_scale(self):
         photo(self.photos / "a.tif", 60, 40)
         subprocess.run(["vips", "copy", self.photos / "a.tif", f"{self.photos}/b.tif", "--xres", "2000", "--yres", "2000"], check=True)
         self.assertEqual(json.loads(run("inspect", self.photos / "b.tif", "--json").stdout)["micronsPerPixel"], [0.5, 0.5])

@@ -152,7 +152,7 @@ class Limits(CommandTest):
                     self.assertLess(time.monotonic() - began, 8)
             self.assertTrue(server.alive())
 
-    def test_every_limit_is_told_and_checked(self):
+    def test_every_limit_is_documented_and_checked(self):
         told = run("help", "serve", "--all").stdout
         for name in ("max-header-size", "max-connections", "max-connections-per-address", "request-timeout", "response-timeout",
                      "idle-timeout", "max-pixels"):

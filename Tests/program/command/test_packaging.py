@@ -276,7 +276,7 @@ class Places(unittest.TestCase):
         for option in re.findall(r'"--([a-z-]+)"', re.search(r"^CMD (.*)$", text, re.MULTILINE).group(1)):
             self.assertIn(option, options)
 
-    def test_health_checks_tell_a_server_that_answers_from_none(self):
+    def test_health_checks_recognize_a_server_that_responds(self):
         for name, exposed in (("Dockerfile", 8080), ("Dockerfile.edge", 6081)):
             check = re.search(r"HEALTHCHECK .* CMD (\[.*\])", (PACKAGING / name).read_text()).group(1)
             command = json.loads(check)
@@ -300,7 +300,7 @@ class Places(unittest.TestCase):
         for image in re.findall(r"^    image: ((?!ziggurat)\S+)$", (PACKAGING / "compose.yaml").read_text(), re.MULTILINE):
             self.assertRegex(image, r"^[a-z]+:\d+\.\d+")
 
-    def test_who_vouches_for_stores_is_in_the_image_and_recommended_by_the_package(self):
+    def test_certificate_authorities_are_in_the_image_and_recommended_by_the_package(self):
         self.assertIn(["runtime", "ca-certificates"], PACKAGES)
         self.assertIn("install-packages runtime", (PACKAGING / "Dockerfile").read_text())
         self.assertRegex((PACKAGING / "debian/control").read_text(), r"(?m)^Recommends:.*\bca-certificates\b")

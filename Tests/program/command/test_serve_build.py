@@ -86,7 +86,7 @@ class ServeBuild(Waiting):
         del os.environ["XDG_CACHE_HOME"], os.environ["HOME"]
         self.assertUsageError(run("serve", self.pictures, "--build"), "--library")
 
-    def test_what_does_not_go_together_is_told(self):
+    def test_conflicting_options_are_reported(self):
         for options, words in [(["--writable"], "--writable"), (["--space"], "--space"), (["--library", self.pictures], "another folder")]:
             self.assertUsageError(run("serve", self.pictures, "--build", *options), words)
         self.assertUsageError(run("serve", self.pictures / "harbour.jpg", "--build"), "not a folder")
@@ -141,7 +141,7 @@ class NothingYet(Waiting):
             process.terminate()
             self.assertIn("--webroot", process.communicate(timeout=20)[1])
 
-    def test_a_folder_that_is_its_own_library_is_told(self):
+    def test_a_folder_that_is_its_own_library_is_reported(self):
         pictures = folder("pictures")
         photo(pictures / "harbour.jpg", 300, 200)
         result = run("build", ".", "--library", ".", cwd=pictures)

@@ -103,7 +103,7 @@ class HangingUp(StoppingTest):
         for descriptor in (master, terminal):
             os.close(descriptor)
 
-    def test_who_ignores_it_goes_on_ignoring(self):
+    def test_a_process_that_ignores_it_continues_to_ignore_it(self):
         """As `nohup` has it."""
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:

@@ -13,7 +13,7 @@ HISTORY = re.compile(r"CHANGELOG\.md|docs/\S*(?:operat|upgrad)\w*\.md")
 
 
 class Version(unittest.TestCase):
-    def test_everything_tells_the_same(self):
+    def test_everything_reports_the_same(self):
         self.assertRegex(VERSION, r"^\d+\.\d+\.\d+$")
         self.assertEqual(run("--version").stdout, f"ziggurat {VERSION}\n")
         self.assertIn(f"ziggurat {VERSION}", run("man").stdout.splitlines()[0])

@@ -7,12 +7,12 @@ import time
 import unittest
 
 from harness import ROOT, Server, photo, run
-from test_shared_edits import SharedWords
+from test_shared_edits import SharedMetadata
 
 SCRIPT = ROOT / "packaging/postgresql/catalog.sql"
 
 
-class Roles(SharedWords):
+class Roles(SharedMetadata):
     def migrated(self):
         """The tests' own superuser has the name of the role."""
         host = re.search("host=([^&]+)", self.database.address)[1]

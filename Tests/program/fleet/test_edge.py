@@ -107,7 +107,7 @@ class Headers(EdgeTest):
         self.assertRegex(own.read_text(), r"^[0-9a-f]{64}\n$")
         self.assertNotIn(siphash(seed, b"a b").hex(), found)
 
-    def test_a_key_that_could_be_guessed_is_refused(self):
+    def test_a_weak_key_is_rejected(self):
         weak = folder("weak") / "key"
         for text in ("", "secret\n", "0123456789ABCDEF" * 4, "0" * 63):
             weak.write_text(text)
@@ -133,7 +133,7 @@ class Headers(EdgeTest):
             self.assertEqual((answer.status, answer["cache-control"]), (200, PINNED), answer)
             self.assertEqual(answer["surrogate-key"], server.get("/dzi/codex%2Ff001r.dzi")["surrogate-key"])
 
-    def test_the_page_that_tells_of_it_names_the_files_folders(self):
+    def test_its_documentation_names_the_files_folders(self):
         page, front, unit = ((ROOT / path).read_text() for path in ("docs/how-to/fleet-cache.md", "packaging/nginx-edge.conf", "packaging/edge-purge.service"))
         cache, keys, credential = re.search(r"edge-purge (/\S+) (/\S+) --key-file %d/(\S+) --listen", unit).groups()
         secret = re.search(rf"^LoadCredential={credential}:(.*)$", unit, re.MULTILINE)[1]
@@ -147,7 +147,7 @@ class Headers(EdgeTest):
         self.assertIn(f"access_log {keys}/$upstream_http_surrogate_key", front)
         self.assertIn(f"install -d -o www-data -m 700 {keys}\n", page)
 
-    def test_that_addresses_are_visitors_words_is_told(self):
+    def test_untrusted_addresses_are_reported(self):
         for words in (("--shared-cache",), ("--purge-url", "http://127.0.0.1:1/")):
             server = Server(self.library, *words)
             # It listens before it says so.

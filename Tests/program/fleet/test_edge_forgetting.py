@@ -178,7 +178,7 @@ runpy.run_path({str(PACKAGING / "edge-purge")!r})["Cache"](Path({str(cache)!r}),
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual((keys / "0123456789abcdef").read_text(), "/dzi/a_files/8/0_0.jpg?v=2\n")
 
-    def test_who_sends_servers_elsewhere_has_forgotten_nothing(self):
+    def test_a_server_that_redirects_others_has_lost_nothing(self):
         self.edge = EDGES["Varnish"](folder("cache"))
         self.addCleanup(self.edge.stop)
 

@@ -58,7 +58,7 @@ class KilledParts(StoreTest):
         verified = run("verify", self.bucket)
         self.assertEqual((verified.returncode, verified.stderr), (0, "65 archives read, no faults\n"))
 
-    def test_what_a_killed_builder_has_told_and_the_store_does_not_have_is_built_again(self):
+    def test_a_killed_builder_s_result_that_the_store_lacks_is_rebuilt(self):
         for number in range(30):
             photo(self.photos / f"p{number}.jpg", 60 + number, 40 + number)
         plan, random = self.plan(), seed("lost archives")

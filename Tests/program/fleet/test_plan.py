@@ -126,7 +126,7 @@ class Kills(PlanTest):
         jobs = os.cpu_count()
         self.assertLessEqual(built, 40 + kills * jobs)
 
-    def test_parts_that_are_told_to_stop_are_left_and_nothing_is_held_against_their_sources(self):
+    def test_stopped_parts_are_left_and_their_sources_are_not_blamed(self):
         for number in range(30):
             photo(self.photos / f"p{number}.jpg", 1500 + number, 1000)
         plan = self.plan()
@@ -230,7 +230,7 @@ class Plans(PlanTest):
             self.assertOneLine(self.build(plan), "read the plan")
         self.assertFalse(self.library.exists())
 
-    def test_what_cannot_be_planned_is_told_by_one_part(self):
+    def test_an_unplannable_source_is_reported_by_one_part(self):
         photo(self.photos / "a.jpg", 60, 40)
         plan = self.plan(self.photos, self.base / "nowhere", code=1)
         results = [self.shard(plan, number, 3) for number in range(3)]
@@ -258,7 +258,7 @@ class Ledgers(PlanTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         return {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
 
-    def test_what_nobody_has_touched_is_not_read_again(self):
+    def test_untouched_sources_are_not_read_again(self):
         for name in "abc":
             path = self.photos / f"{name}.ppm"
             path.write_bytes(b"P6 4 4 255\n" + name.encode() * 48)

@@ -33,7 +33,7 @@ class SharedCatalogTest(StoreTest):
 
 
 class SharedCatalog(SharedCatalogTest):
-    def test_tables_are_made_and_told(self):
+    def test_tables_are_created_and_reported(self):
         check = lambda: run("catalog", "check", self.database.address)
         result = check()
         self.assertEqual(result.returncode, 1)
@@ -183,7 +183,7 @@ class SharedCatalog(SharedCatalogTest):
             self.assertEqual(self.ids(server), ids)
             self.assertEqual(server.get("/healthz").body, b"ok\n")
 
-    def test_a_database_that_hangs_is_told_of_soon_and_taken_for_back_soon(self):
+    def test_a_database_that_hangs_is_reported_soon_and_used_again_soon(self):
         for name in "abc":
             photo(self.photos / f"{name}.jpg", 300, 200)
         self.build()

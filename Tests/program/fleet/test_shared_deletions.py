@@ -5,10 +5,10 @@ import time
 import unittest
 
 from harness import Server, photo, run
-from test_shared_edits import SharedWords
+from test_shared_edits import SharedMetadata
 
 
-class SharedDeletions(SharedWords):
+class SharedDeletions(SharedMetadata):
     def test_what_was_said_of_a_deleted_image_is_said_of_no_other_that_gets_its_id(self):
         photo(self.photos / "a.jpg", 300, 200)
         self.build()
@@ -35,7 +35,7 @@ class SharedDeletions(SharedWords):
                 if name == first:
                     self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/a")[0], 200)
 
-    def test_what_was_brought_back_stays_whatever_builders_have_written(self):
+    def test_restored_images_stay_whatever_builders_have_written(self):
         for name in "ab":
             photo(self.photos / f"{name}.jpg", 300, 200)
         self.build()

@@ -54,7 +54,7 @@ class WritersTest(SharedCatalogTest):
         return answer.status, told, answer.headers
 
 
-class SharedWords(WritersTest):
+class SharedMetadata(WritersTest):
     """What servers say of images whose words change."""
 
     def ask(self, server, method, path, value=None, **headers):
@@ -77,7 +77,7 @@ class SharedWords(WritersTest):
         return self.database.ask("SELECT split_part(address, '/', 3) FROM writer WHERE beat > clock_timestamp() - interval '3 seconds'").strip()
 
 
-class SharedEdits(SharedWords):
+class SharedEdits(SharedMetadata):
     def test_edits_deletions_and_what_undoes_them_are_sent_on_and_seen_by_all(self):
         for name in "abc":
             photo(self.photos / f"{name}.jpg", 300, 200)
@@ -127,7 +127,7 @@ class SharedEdits(SharedWords):
             self.assertEqual(self.ask(servers[0], "GET", "/api/trash")[1]["items"], [])
             self.assertEqual(self.ask(servers[0], "DELETE", "/api/images/none")[0], 404)
 
-    def test_ids_that_no_array_takes_as_they_are_hold_up_nobody(self):
+    def test_ids_that_need_escapes_in_an_array_delay_no_request(self):
         photo(self.photos / "a.jpg", 300, 200)
         photo(self.photos / 'x"\u0301\\\u0301.jpg', 280, 200)
         self.build()
@@ -139,7 +139,7 @@ class SharedEdits(SharedWords):
             self.assertEqual(self.ask(servers[0], "DELETE", f"/api/images/{quote('x%s' % chr(34) + chr(0x301) + chr(92) + chr(0x301), safe='')}")[0], 200)
             self.listed(servers[0], ["a"])
 
-    def test_an_address_that_is_none_is_told_to_nobody(self):
+    def test_an_invalid_address_is_announced_to_no_client(self):
         photo(self.photos / "a.jpg", 300, 200)
         self.build()
         with self.writable(2) as servers:
@@ -151,7 +151,7 @@ class SharedEdits(SharedWords):
             self.eventually(lambda: asked().status, 503)
             self.assertEqual((asked()["location"], asked()["set-cookie"]), ("", ""))
 
-    def test_who_is_sent_elsewhere_and_what_is_said_without_a_database(self):
+    def test_redirects_and_errors_without_a_database(self):
         photo(self.photos / "a.jpg", 300, 200)
         self.build()
         with self.writable(2) as servers:

@@ -6,7 +6,7 @@ import unittest
 
 from harness import photo, run
 from test_shared_catalog import SharedCatalogTest
-from test_shared_edits import SharedWords
+from test_shared_edits import SharedMetadata
 
 
 class Refusals(SharedCatalogTest):
@@ -48,7 +48,7 @@ class Refusals(SharedCatalogTest):
             self.eventually(lambda: server.get("/api/images/a").status, 200)
             self.eventually(lambda: server.get("/api/images/b").status, 404)
 
-    def test_tables_that_are_gone_are_told_of_and_mended(self):
+    def test_missing_tables_are_reported_and_repaired(self):
         photo(self.photos / "a.jpg", 60, 40)
         self.build()
         self.migrated()
@@ -75,8 +75,8 @@ class Refusals(SharedCatalogTest):
             self.database.start()
 
 
-class Rights(SharedWords):
-    def test_what_the_database_does_not_let_them_write_is_told(self):
+class Rights(SharedMetadata):
+    def test_writes_that_the_database_denies_are_reported(self):
         photo(self.photos / "a.jpg", 60, 40)
         self.build()
         self.database.ask("CREATE ROLE reader LOGIN; GRANT pg_read_all_data TO reader")

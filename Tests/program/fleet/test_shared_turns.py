@@ -12,15 +12,15 @@ import time
 
 from edges import EDGES
 from harness import folder, photo
-from test_shared_edits import TOKEN, SharedWords
+from test_shared_edits import TOKEN, SharedMetadata
 
 LATE = int(os.environ.get("LATE", 100))
 STOPPED = float(os.environ.get("STOPPED", 0))
 """For how many seconds a writer stands still at least; until the next one takes over in any case."""
 
 
-class SharedTurns(SharedWords):
-    def test_of_those_who_edit_one_image_at_once_each_is_told_what_has_become_of_it(self):
+class SharedTurns(SharedMetadata):
+    def test_each_of_several_simultaneous_editors_gets_the_result(self):
         photo(self.photos / "a.jpg", 300, 200)
         self.build()
         with self.writable(3) as servers:
@@ -47,7 +47,7 @@ class SharedTurns(SharedWords):
             for server in servers:
                 self.eventually(lambda: self.described(server, "a")["caption"], str(answers.count(200)))
 
-    def test_who_was_stopped_takes_no_edit_any_more_and_the_next_one_does(self):
+    def test_a_stopped_writer_accepts_no_edit_any_more_and_the_next_one_does(self):
         """Not those that had come to it before it stopped, of which some may be in the middle of a transaction, nor those that
         have come meanwhile."""
         under_way, late = [f"u{number}" for number in range(8)], [f"l{number}" for number in range(10)]
@@ -123,7 +123,7 @@ class SharedTurns(SharedWords):
                 for server in (reader, first, second):
                     self.eventually(lambda: self.titles(server), {"a": "after"})
 
-    def test_who_was_killed_and_begins_anew_sends_nobody_to_itself(self):
+    def test_a_killed_server_that_restarts_redirects_no_client_to_itself(self):
         photo(self.photos / "a.jpg", 200, 100)
         self.build()
         first = self.server(0)
@@ -143,7 +143,7 @@ class SharedTurns(SharedWords):
             self.eventually(told, 200)
             self.assertEqual(statuses, {200, 503})
 
-    def test_who_writes_by_way_of_a_cache_comes_to_the_server_that_takes_changes(self):
+    def test_a_write_through_a_cache_reaches_the_server_that_accepts_changes(self):
         ids = [f"i{number}" for number in range(9)]
         for id in ids:
             photo(self.photos / f"{id}.jpg", 200, 100)

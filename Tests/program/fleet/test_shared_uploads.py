@@ -54,7 +54,7 @@ class SharedUploads(WritersTest):
         self.eventually(lambda: found()["status"] in ("done", "failed"), True)
         return found()
 
-    def test_who_listens_is_told_to_the_end(self):
+    def test_a_listener_is_notified_to_the_end(self):
         with self.server(0) as server:
             self.eventually(lambda: self.asked(server, "GET", "/api/uploads")[0], 200)
             connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
@@ -69,7 +69,7 @@ class SharedUploads(WritersTest):
             self.assertEqual(told["image"], "told")
             connection.close()
 
-    def test_whoever_is_asked_the_picture_is_everybodys(self):
+    def test_the_picture_is_available_at_every_server(self):
         pictures = [photo(self.base / f"{number}.png", 300 + number, 200) for number in range(4)]
         with self.writable(3) as servers:
             for number, server in enumerate(servers):
@@ -249,7 +249,7 @@ class SharedUploads(WritersTest):
             self.purge()
             self.eventually(lambda: (place / "one.png").exists(), False, 40)
 
-    def test_who_takes_changes_and_no_uploads_says_so(self):
+    def test_a_server_that_accepts_changes_but_no_uploads_reports_it(self):
         told = "uploads are refused: --upload-dir is not given"
         with WritersTest.server(self, 0) as silent, self.server(1) as server:
             self.eventually(lambda: told in silent.errors(), True)

@@ -178,7 +178,7 @@ class Builds(StoreTest):
             self.assertEqual((result.returncode, list(self.statuses(result).values())), (0, [status] * 6), result.stderr)
             self.assertEqual(self.store.faults_below, {"some/library/directory/": []})
 
-    def test_verify_tells_what_the_store_has_of_others(self):
+    def test_verify_reports_foreign_objects_of_the_store(self):
         for name in "abcd":
             photo(self.photos / f"{name}.jpg", 60, 40 + ord(name))
         self.build()
@@ -211,7 +211,7 @@ class Builds(StoreTest):
                 self.assertIn(told, result.stderr)
                 self.assertNotIn("\n", result.stderr.strip().split("\nsee")[0], result.stderr)
 
-    def test_a_directory_that_nobody_wrote_is_refused(self):
+    def test_a_forged_index_is_rejected(self):
         photo(self.photos / "a.jpg", 60, 40)
         self.build()
         random = seed("directories")
@@ -267,7 +267,7 @@ class Reading(StoreTest):
         self.assertEqual((first.status, self.gets()), (200, 1))
         self.assertEqual(self.server.get("/dzi/wide_files/0/0_0.jpg", **{"If-None-Match": first["etag"]}).status, 304)
 
-    def test_who_has_a_tile_has_none_fetched(self):
+    def test_a_client_that_has_a_tile_causes_no_fetch(self):
         near = self.base / "near"
         self.build(self.photos, "--tile-size", "128", library=near)
         with Server(near) as folder:
@@ -275,7 +275,7 @@ class Reading(StoreTest):
         answer = self.server.get("/dzi/x_files/9/1_1.jpg", **{"If-None-Match": tag})
         self.assertEqual((answer.status, self.gets()), (304, 0))
 
-    def test_a_thousand_who_want_one_tile_cost_one_question(self):
+    def test_a_thousand_requests_for_one_tile_cost_one_read(self):
         answers = []
         def ask():
             answers.append(self.server.get("/dzi/wide_files/0/0_0.jpg"))

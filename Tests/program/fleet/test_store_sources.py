@@ -167,7 +167,7 @@ class Faults(SourcesTest):
         self.assertNotEqual(self.build("--prune", self.scans).returncode, 0)
         self.assertEqual(len(digests(self.library)), 3)
 
-    def test_what_is_refused_or_not_there_is_told_with_one_line(self):
+    def test_rejected_and_missing_objects_are_reported_with_one_line(self):
         photo(self.photos / "a.jpg", 50, 60)
         self.send()
         for source, words in (("s3://pictures/none", "there is nothing of that name"), ("s3://others/x", "there is no such bucket"),

@@ -31,7 +31,7 @@ class TLS(StoreTest):
         patched.start()
         self.addCleanup(patched.stop)
 
-    def test_a_certificate_that_nobody_vouches_for_is_named(self):
+    def test_an_untrusted_certificate_is_named(self):
         for words in (("reindex", self.bucket), ("verify", self.bucket), ("build", self.photos, "--library", self.bucket)):
             result = run(*words)
             self.assertNotEqual(result.returncode, 0)

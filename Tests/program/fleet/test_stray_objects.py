@@ -79,7 +79,7 @@ class StrayObjects(StoreTest):
         self.assertIn("1700000000000-ab: it has 16106127360 bytes; a segment has 1 to", result.stderr)
         self.assertEqual([asked for asked in self.store.taken() if asked == ("GET", key)], [])
 
-    def test_an_odd_entity_tag_of_an_answer_makes_no_line_that_nobody_can_read(self):
+    def test_an_odd_entity_tag_of_a_response_makes_no_unreadable_line(self):
         photo(self.photos / "d.jpg", 77, 50)
         self.store.wrong_tags = ['"a b"', "\t", '"caf\u00e9"']
         self.assertNotEqual(self.build().returncode, 0)

@@ -59,7 +59,7 @@ class Sweep(StoreTest):
         named = {hashlib.sha256(body).hexdigest() for body in self.archives().values()}
         self.assertEqual({key.rsplit("/", 1)[1].removesuffix(".szi") for key in self.archives()}, named)
 
-    def test_marks_that_nobody_has_written_so_remove_nothing(self):
+    def test_forged_marks_remove_nothing(self):
         photo(self.photos / "a.jpg", 60, 40)
         self.build()
         key = self.key("a")

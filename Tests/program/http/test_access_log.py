@@ -86,7 +86,7 @@ class AccessLog(unittest.TestCase):
                 self.assertEqual(queries[:8], ["*"] * 8)
                 self.assertEqual(queries[8:11], ["*&*&g=7&&*", "limit=3&*", "*"])
 
-    def test_an_image_that_a_query_names_is_told_as_one_that_a_path_names(self):
+    def test_an_image_named_by_a_query_is_logged_like_one_named_by_a_path(self):
         asked = ["/iip?FIF=photo&JTL=3,7", "/iip?fif=deep/er/leaf.tif&Obj=Max-size&_=5", f"/iip?FIF=photo&TOKEN={SECRET}&JTL=0,0"]
         hidden = [f"/iip?{command}{tilde}%2F{SECRET}{rest}" for tilde in ("~", "%7e", "%7E", "/~")
                   for command, rest in (("FIF=", "&JTL=0,0"), ("JTL=0,0&fif=", ""), ("DeepZoom=", ".dzi"),
@@ -142,7 +142,7 @@ class AccessLog(unittest.TestCase):
             self.assertNotRegex(line, "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202e\u200b]")
             self.assertNotIn(SECRET, line)
 
-    def test_a_line_tells_when_it_was_and_whose_request(self):
+    def test_a_line_has_the_time_and_the_client(self):
         asked = [f"GET {TILE} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {forwarded}\r\nConnection: close\r\n\r\n".encode()
                  for forwarded in ("203.0.113.9", "198.51.100.1, 2001:DB8::7", "x\r\nX-Forwarded-For: 203.0.113.10", "x")]
         clients = ["203.0.113.9", "2001:db8::7", "203.0.113.10", "127.0.0.1"]

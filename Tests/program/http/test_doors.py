@@ -20,7 +20,7 @@ def ask(server: Server, target: str, host: str, method: str = "GET", **headers) 
 
 
 class Hosts(unittest.TestCase):
-    def test_a_strangers_name_for_this_machine_reads_nothing(self):
+    def test_an_unknown_host_name_for_this_machine_reads_nothing(self):
         with Server(sample_library()) as server:
             for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1.evil.example", "localhost.evil.example", "printer"):
                 for target in [*PLACES, "/metrics"]:
@@ -52,7 +52,7 @@ class Hosts(unittest.TestCase):
                 for host in others + ["evil.example"] * ("*" not in options):
                     self.assertEqual(ask(server, TILE, host).status, 421, (options, host))
 
-    def test_what_is_no_name_is_told(self):
+    def test_an_invalid_name_is_reported(self):
         for option, values in (("--allow-host", ("a b", "http://a", "a:80", "")), ("--allow-origin", ("example.org", "https://a/", "")),
                                ("--frame-ancestors", ("example.org", "https://a; script-src *", "none,self"))):
             for value in values:

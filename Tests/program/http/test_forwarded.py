@@ -54,7 +54,7 @@ class Forwarded(unittest.TestCase):
         self.assertNotIn(b'src="/view', page)
         self.assertNotIn(b"/art/", server.get("/view/a").body)
 
-    def test_nobody_else_does(self):
+    def test_other_clients_do_not(self):
         for options in (["--base-url", "auto", "--allow-host", "images.example.org", "--trusted-proxy", "10.0.0.0/8"],
                         ["--base-url", "auto", "--allow-host", "images.example.org", "--trusted-proxy", "none"],
                         ["--allow-host", "images.example.org", "--trusted-proxy", "127.0.0.0/8"],

@@ -133,7 +133,7 @@ class GeneratedClient(unittest.TestCase):
         self.done("restore_images", several.deleted.id, client=self.owner)
         self.assertEqual(self.ask("restore_images", several.deleted.id, client=self.owner)[0], 404)
 
-    def test_what_the_server_is_and_who_asks(self):
+    def test_the_server_and_the_session_are_described(self):
         session = self.done("get_session")
         self.assertIsInstance(session, self.models.Session)
         self.assertEqual(session.additional_properties, {}, "all of a session is described")

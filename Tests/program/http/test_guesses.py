@@ -1,4 +1,4 @@
-"""Guesses at passwords and tokens: slowed down by address, by whomever the address is told."""
+"""Login attempts with passwords and tokens: slowed down by address, by whomever the address is told."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from space_client import Browser
 from two_spaces import ONE, library
 
 
-class Guesses(unittest.TestCase):
+class LoginAttempts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.library = library()
@@ -18,7 +18,7 @@ class Guesses(unittest.TestCase):
     def serve(self, *options) -> Server:
         return self.enterContext(Server(self.library, *options))
 
-    def test_guesses_are_slowed_down_by_address(self):
+    def test_login_attempts_are_limited_by_address(self):
         server = self.serve()
         browser = Browser(server)
         # Tokens, which take no time: on a busy machine half a dozen passwords take longer than the first wait.
@@ -62,7 +62,7 @@ class Guesses(unittest.TestCase):
         self.assertNotIn(status(upload_client.TOKEN), (401, 429))
         self.assertIn(status("guess"), (401, 429))
 
-    def test_who_is_refused_for_others_has_made_no_guess(self):
+    def test_a_client_rejected_because_of_others_made_no_attempt(self):
         server = self.serve("--trusted-proxy", "127.0.0.1")
         told, statuses = [], []
 
@@ -94,7 +94,7 @@ class Guesses(unittest.TestCase):
         """Five guesses are free; on a slow machine the wait for one more may be over when it comes."""
         self.assertEqual((statuses[:5], set(statuses[5:]) | {401}), ([401] * 5, {401, 429}))
 
-    def test_trusted_proxies_tell_the_address(self):
+    def test_trusted_proxies_supply_the_address(self):
         for options, addresses, isOne in (
             # With a base URL there is a proxy on this machine: its own word is the last.
             (["--base-url", "http://example.org"], [f"198.51.100.{number}, 203.0.113.9" for number in range(10)], True),

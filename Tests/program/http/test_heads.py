@@ -98,7 +98,7 @@ class Heads(unittest.TestCase):
                 self.assertEqual([answer.status for answer in self.ask(request)],
                                  [200 if len(request) - len(LINE) - 2 <= LIMIT else 431])
 
-    def test_whatever_is_too_long_is_refused_once_in_our_words(self):
+    def test_anything_too_long_is_rejected_once_with_our_message(self):
         host = b"Host: localhost\r\n"
         cases = [(LINE + host + b"Cookie: a=" + b"b" * size + b"\r\n\r\n", 431) for size in (9 << 10, 15_600, 16 << 10, 24 << 10, 64 << 10, 1 << 20)]
         cases += [(LINE + host + b"".join(b"X-%d: y\r\n" % n for n in range(count)) + b"\r\n", 431) for count in (900, 2000, 20_000)]

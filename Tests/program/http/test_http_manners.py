@@ -108,7 +108,7 @@ class Manners(SampleServerTest):
                 with self.subTest(target=target, condition=condition):
                     self.assertEqual(self.server.get(target, If_Match=condition).status, status)
 
-    def test_etags_tell_tiles_apart(self):
+    def test_etags_distinguish_tiles(self):
         etags = {self.server.get(f"/dzi/photo_files/12/{column}_{row}.jpg")["etag"]
                  for column in range(6) for row in range(4)}
         self.assertEqual(len(etags), 24)
@@ -163,7 +163,7 @@ class Manners(SampleServerTest):
         self.assertEqual(self.server.get("/view/photo").status, 200)
         self.assertEqual(self.server.get("/view/deep%2Fer%2Fleaf").status, 200)
 
-    def test_nothing_tells_the_host(self):
+    def test_no_response_reveals_the_host(self):
         for target in ("/nothing", "/api/images/nobody", "/dzi/nobody.dzi", "/dzi/photo_files/99/0_0.jpg"):
             body = self.server.get(target).body.decode()
             self.assertNotIn("/tmp", body)

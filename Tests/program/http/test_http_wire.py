@@ -136,7 +136,7 @@ class Wire(ServerTest):
                      b"GET /healthz?%00 HTTP/1.1"):
             self.assertEqual(Answer(self.server.raw(line + b"\r\n" + HOST + b"Connection: close\r\n\r\n")).status, 200, line)
 
-    def test_a_request_without_a_host_or_with_more_words_is_refused_in_words(self):
+    def test_a_request_without_a_host_or_with_more_fields_is_rejected_with_a_message(self):
         # "GET  /healthz" has an empty word, "/two words" is two.
         for line, headers in ((b"GET /healthz HTTP/1.1", b""), (b"GET /dzi/two words.dzi HTTP/1.1", HOST),
                               (b"GET /healthz  HTTP/1.1", HOST), (b"GET /api/images?q=a b HTTP/1.1", HOST),
@@ -149,7 +149,7 @@ class Wire(ServerTest):
                     self.assertEqual(len(answer.body), int(answer["content-length"]))
         self.assertEqual(Answer(self.server.raw(b"GET /healthz HTTP/1.0\r\n\r\n")).status, 200)
 
-    def test_a_coding_of_http_1_0_is_faulty(self):
+    def test_a_coding_of_http_1_0_is_invalid(self):
         self.assertRefusedOnce(b"GET /healthz HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + INNER)
 
     def test_a_host_that_is_none(self):

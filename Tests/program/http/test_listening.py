@@ -81,7 +81,7 @@ class Listening(CommandTest):
         for wrong in ("9100", "127.0.0.1", "::1:9100", ":9100", "127.0.0.1:x", "127.0.0.1:70000"):
             self.assertOneLine(run("serve", sample_library(), "--metrics-listen", wrong), "invalid value", wrong, "for --metrics-listen")
 
-    def test_an_address_that_cannot_be_had_is_told_with_its_option(self):
+    def test_an_unavailable_address_is_reported_with_its_option(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             self.assertOneLine(run("serve", sample_library(), "--port", port),
@@ -120,7 +120,7 @@ class Listening(CommandTest):
         self.assertOneLine(run("serve", sample_library(), "--log-file", log), "--log text")
         self.assertOneLine(run("serve", sample_library(), "--log", "text", "--log-file", log.parent), "cannot open the log")
 
-    def test_what_runs_is_told(self):
+    def test_the_running_server_is_reported(self):
         with Server(sample_library()) as server:
             version = run("--version").stdout.split()[1]
             self.assertRegex(server.get("/metrics").body.decode(), rf'ziggurat_build_info\{{version="{re.escape(version)}",libvips="\d+\.\d+\.\d+"\}} 1\n')
@@ -207,7 +207,7 @@ class HandedOver(CommandTest):
                 process.communicate(timeout=20)
                 self.assertEqual(process.returncode, 0)
 
-    def test_what_is_no_listening_socket_is_told(self):
+    def test_other_descriptors_are_reported_as_no_listening_socket(self):
         with socket.socket() as idle, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
             for one, count, words in [(idle, 1, "not a listening stream"), (datagrams, 1, "not a listening stream"),
                                       (idle, 9, "descriptor"), (idle, "x", "LISTEN_FDS"), (idle, -1, "LISTEN_FDS")]:

@@ -55,7 +55,7 @@ def values(family, name: str = "") -> dict[tuple, float]:
 
 
 class Metrics(unittest.TestCase):
-    def test_they_tell_what_a_client_saw(self):
+    def test_they_match_what_a_client_saw(self):
         chance, asked = seed("metrics"), REQUESTS * 6
         chance.shuffle(asked)
         with Server(sample_library()) as server:

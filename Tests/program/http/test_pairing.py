@@ -46,7 +46,7 @@ class Pairing(unittest.TestCase):
         read = subprocess.run(["zbarimg", "-q", "--raw", picture.with_suffix(".png")], capture_output=True, text=True, check=True)
         return read.stdout.strip().partition("#token=")[2]
 
-    def test_who_is_alone_has_no_code(self):
+    def test_a_server_on_loopback_has_no_code(self):
         with serve(folder("library")) as server:
             self.assertEqual(Client(server).ask("GET", "/api/pairing.svg").status, 204)
 

@@ -17,7 +17,7 @@ class Problems(ServerTest):
         cls.server = serve(base / "library")
         cls.client = Client(cls.server)
 
-    def test_options_tells_the_methods_that_are_obeyed(self):
+    def test_options_lists_the_allowed_methods(self):
         read = {"GET", "HEAD", "OPTIONS"}
         for path, others in {
             "/api/images": set(), "/api/images/a": {"PATCH", "DELETE"}, "/api/images/a/move": {"POST"}, "/api/images/a/copies": {"POST"},
@@ -56,7 +56,7 @@ class Problems(ServerTest):
             self.assertEqual(len(json.loads(answer.body)["errors"]), count, path[:60])
             self.assertLess(len(answer.body), 10_000)
 
-    def test_every_faulty_parameter_is_named(self):
+    def test_every_invalid_parameter_is_named(self):
         for path, names in {
             "/api/images?limit=0&sort=x&folder=/&colour=red": ["colour", "limit", "sort", "folder"],
             "/api/images?fields=id,nothing&limit=x": ["limit", "fields"],
@@ -77,7 +77,7 @@ class Problems(ServerTest):
         }.items():
             self.assertEqual(list(self.errors(self.client.ask("GET", path, tus=False))), names, path)
 
-    def test_every_faulty_value_of_a_body_is_pointed_at(self):
+    def test_every_invalid_value_of_a_body_is_pointed_at(self):
         for method, path, body, pointers in (
             ("PATCH", "/api/images/a", {"title": 1, "keywords": ["a", 2], "a/b": 1, "caption": "x\u0000"},
              ["#/a~1b", "#/caption", "#/keywords/1", "#/title"]),

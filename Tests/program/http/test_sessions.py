@@ -89,7 +89,7 @@ class Sessions(unittest.TestCase):
         found = json.loads(inside.ask("api/images?q=lighthouse").body)
         self.assertEqual(([image["id"] for image in found["images"]], found["total"]), (["~/family/grandmother"], 1))
 
-    def test_wrong_password_is_told_like_a_library_without_spaces(self):
+    def test_a_wrong_password_is_reported_like_a_library_without_spaces(self):
         with_spaces = Browser(self.serve()).unlock("wrong")
         bare = folder("bare")
         photo(bare / "photos/a.jpg", 300, 200)
@@ -192,7 +192,7 @@ class Sessions(unittest.TestCase):
                     self.assertNotIn(secret, path.read_bytes(), path)
             self.assertLessEqual({path.name for path in self.library.rglob("*")}, before)
 
-    def test_whatever_is_sent_is_answered(self):
+    def test_any_request_is_answered(self):
         chance = seed("session JSON")
         server = self.serve()
         browser = Browser(server)

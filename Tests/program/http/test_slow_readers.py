@@ -190,7 +190,7 @@ class SlowReadersOfFolders(unittest.TestCase):
             self.assertEqual(answer.status, 200)
             self.assertGreater(len(answer.body), 10_000 * 100)
 
-    def test_want_of_descriptors_is_not_the_archives_fault(self):
+    def test_a_lack_of_descriptors_is_no_defect_of_the_archive(self):
         with Server(self.library) as server:
             self.assertEqual(server.get("/dzi/folder_files/13/1_1.jpeg").status, 200)
             with server.connect() as connection:

@@ -95,7 +95,7 @@ class StoredScript(ServerTest):
             if answer["content-type"] != "text/html; charset=utf-8":
                 self.assertEqual(answer["content-security-policy"], CAUTION)
 
-    def test_svg_is_neither_taken_nor_made_of_anybodys_words(self):
+    def test_svg_is_neither_accepted_nor_made_of_metadata(self):
         svg = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'><script>alert(1)</script></svg>" + bytes(100)
         for name, data in [("x.svg", svg), ("x.jpg", svg), ("x.svg", b"<?xml version='1.0'?>" + svg), ("x.svgz", b"\x1f\x8b\x08" + bytes(200))]:
             answer, path = self.client.send(data, filename=name)

@@ -90,7 +90,7 @@ class HalfClosed(unittest.TestCase):
                             self.assertIn(answer.status, (200, 401, 403, 404, 429) if request.startswith(b"POST") else (200,))
             self.assertEqual(server.metrics()["renders_cancelled_total"], 0)
 
-    def test_no_picture_is_made_for_who_is_gone(self):
+    def test_no_picture_is_rendered_for_a_client_that_left(self):
         with Server(sample_library(), "--threads", 1) as server:
             for number in range(30):
                 with server.connect() as connection:

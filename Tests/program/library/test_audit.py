@@ -141,7 +141,7 @@ class Audit(SpaceTest):
         self.assertFalse(half["ok"])
         self.assertTrue(half["reason"])
 
-    def test_of_a_private_space_it_is_told_that_something_happened(self):
+    def test_events_of_a_private_space_are_logged_without_details(self):
         owner = Owner(self.server)
         self.assertEqual(owner.unlock("a wrong password").status, 401)
         self.assertEqual(self.last(), [{"event": "login", "client": "127.0.0.1", "with": "password", "ok": False}])
@@ -174,7 +174,7 @@ class Audit(SpaceTest):
         self.assertEqual(sorted(event for event, _, _ in events[7:]), ["lock", "logout"])
         self.assertNoSecret(held, "bridge", "secretive", "wrong", deletion)
 
-    def test_a_log_that_is_moved_away_begins_anew_and_one_that_cannot_be_is_told(self):
+    def test_a_log_that_is_moved_away_is_recreated_and_a_failure_is_reported(self):
         client = Client(self.server)
         edit = (b'{"title": "x"}',)
         self.assertEqual(client.ask("PATCH", "/api/images/harbour", *edit, tus=False).status, 200)
@@ -195,7 +195,7 @@ class Audit(SpaceTest):
             self.assertEqual(len(result.stderr.splitlines()), 1)
             self.assertIn(word, result.stderr)
 
-    def test_sighup_opens_the_file_anew(self):
+    def test_sighup_reopens_the_file(self):
         client = Client(self.server)
 
         def edit(name: str) -> None:

@@ -116,7 +116,7 @@ class Catalog(CommandTest):
             self.assertEqual(json.loads(server.get("/api/images").body)["total"], 1)
             self.assertIn(f"{file} was damaged and is made again from the archives\n", server.errors())
 
-    def test_damage_while_serving_is_mended(self):
+    def test_damage_while_serving_is_repaired(self):
         place = library()
         with Server(place) as server:
             for path in place.glob("catalog.sqlite*"):
@@ -153,7 +153,7 @@ class Catalog(CommandTest):
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, "catalog.sqlite")
 
-    def test_index_makes_it_anew_and_names_what_it_cannot_read(self):
+    def test_reindex_rebuilds_it_and_names_unreadable_archives(self):
         place = library()
         shutil.rmtree(place / "catalog.sqlite", ignore_errors=True)
         (place / "catalog.sqlite").unlink(missing_ok=True)

@@ -174,7 +174,7 @@ class DeepZoomFolders(ServerTest):
             tile.unlink()
         self.assertIn("level 9 has no tiles", faults())
 
-    def test_verify_of_a_pyramid_that_nobody_can_walk_ends(self):
+    def test_verify_of_an_endless_pyramid_ends(self):
         base = folder("vast-dzi")
         (base / "vast_files/29").mkdir(parents=True)
         photo(base / "tile.png", 512, 512)

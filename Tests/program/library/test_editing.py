@@ -146,7 +146,7 @@ class Editing(CommandTest):
             self.assertEqual(ask(server, "PATCH", image("two"), {"caption": "x"})[0], 409)
             self.assertEqual((place / "two.xmp").read_bytes(), b"no XMP at all")
 
-    def test_the_later_of_two_editors_is_told(self):
+    def test_the_later_of_two_editors_gets_a_conflict(self):
         place = library()
         with writable(place) as server, writable(place, "--upload-types", "none") as other:
             tag = ask(server, "GET", image("one"))[2]["ETag"]
@@ -161,7 +161,7 @@ class Editing(CommandTest):
                                                            {"title": f"race {number}"}, If_Match=tag)[0], range(8)))
             self.assertEqual(sorted(results), [200] + [412] * 7)
 
-    def test_who_may_not_write_changes_nothing(self):
+    def test_a_client_without_write_access_changes_nothing(self):
         place = library()
         ways = [("PATCH", image("one"), {"title": "x"}), ("DELETE", image("one"), None),
                 ("POST", "/api/trash", {"ids": ["one"]}), ("POST", "/api/trash/0-0/restore", None)]
@@ -207,7 +207,7 @@ class Editing(CommandTest):
             for name in ["x", "..", "0-0", "%2e%2e", "..%2f..", "1-1111111111111111"]:
                 self.assertEqual(ask(server, "POST", f"/api/trash/{name}/restore")[0], 404, name)
 
-    def test_deleted_images_come_back_with_their_words(self):
+    def test_deleted_images_are_restored_with_their_metadata(self):
         place = library()
         archives = {path: path.read_bytes() for path in place.rglob("*.szi")}
         with writable(place) as server:
@@ -249,7 +249,7 @@ class Editing(CommandTest):
             self.assertEqual(list((place / ".ziggurat-trash").iterdir()), [])
             self.assertEqual(ids(server), ["deep/three", "four", "two"])
 
-    def test_script_in_words_and_names_is_only_text(self):
+    def test_script_in_metadata_and_names_is_only_text(self):
         place = library()
         evil = "\"><script>alert(1)</script><svg onload=alert(2)>'&amp;\u202e]]>"
         name = "<img src=x onerror=alert(1)>'\"&\u202e"

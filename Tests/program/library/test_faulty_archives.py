@@ -23,7 +23,7 @@ class Withdrawn(unittest.TestCase):
         self.assertEqual(run("build", place / "photos", "--library", place / "library", "--quiet").returncode, 0)
         return place / "library"
 
-    def test_what_nobody_had_open_is_not_found_at_once(self):
+    def test_an_archive_that_was_not_open_is_not_found_at_once(self):
         place = self.library(len(WAYS))
         with Server(place) as server:
             for number, way in enumerate(WAYS):
@@ -90,7 +90,7 @@ class Damaged(CommandTest):
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.1)
 
-    def test_a_fault_is_told_once_for_each_version(self):
+    def test_a_defect_is_reported_once_for_each_version(self):
         tile = self.entries["picture_files/12/0_0.jpg"].header_offset
         self.archive.write_bytes(self.whole)
         with Server(self.base / "library") as server:
@@ -130,7 +130,7 @@ class Damaged(CommandTest):
             until(200, stored)
             self.assertTold(server, 3)
 
-    def test_a_build_mends_what_is_seen_to_be_damaged(self):
+    def test_a_build_repairs_damaged_archives(self):
         self.archive.write_bytes(self.whole)
         self.assertEqual(self.build(), "unchanged")
         tiles = sorted((entry for name, entry in self.entries.items() if "_files/" in name), key=lambda each: each.header_offset)

@@ -111,7 +111,7 @@ class ForeignTiles(CommandTest):
             self.assertEqual(self.count(), before, command)
             self.assertNotRegex(result.stdout + result.stderr, CRASH)
 
-    def test_a_picture_of_another_format_is_told(self):
+    def test_a_picture_of_another_format_is_reported(self):
         library = folder("library")
         others = {"gif": made("x.gif"), "tiff": made("x.tif"), "heic": made("x.heic"), **{e: made(f"x.{e}") for e in ("jpg", "png", "webp", "avif", "jxl")}}
         for kind, data in others.items():

@@ -93,7 +93,7 @@ class Depths(ServerTest):
         for name in self.ids:
             self.assertEqual(len(json.loads(self.get(f"/api/images/{name}").body)["levels"]), len(LEVELS))
 
-    def test_iiif_tells_of_the_levels_that_are_stored(self):
+    def test_iiif_lists_the_stored_levels(self):
         for name, coarsest in self.ids.items():
             for version in "23":
                 told = json.loads(self.get(f"/iiif/{version}/{name}/info.json").body)
@@ -229,7 +229,7 @@ class Losses(CommandTest):
         verified = run("verify", base / "library")
         self.assertEqual((verified.returncode, verified.stdout.count("is missing")), (1, 2))
 
-    def test_what_others_left_out_is_no_fault(self):
+    def test_levels_that_others_omitted_are_no_defect(self):
         base = folder("verified")
         source = photo(base / "a.png", 700, 500)
         for depth in DEPTHS:

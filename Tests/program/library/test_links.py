@@ -133,7 +133,7 @@ class Links(CommandTest):
         self.assertEqual(run("verify", self.library / "out.szi").returncode, 0)
         self.assertEqual({path: path.read_bytes() for path in before}, before)
 
-    def test_words_that_are_links(self):
+    def test_sidecars_that_are_links(self):
         words = self.outside / "words.xmp"
         shutil.copy(self.library / "photo.szi", self.library / "other.szi")
         with serve(self.library) as server:

@@ -115,7 +115,7 @@ class Listing(ServerTest):
             self.assertLess({"id", "title", "width", "height", "tileSize", "format", "generation", "urls"}, set(image))
             self.assertEqual(self.server.get(image["urls"]["dzi"]).status, 200)
 
-    def test_what_there_is_not_is_told_with_what_was_meant(self):
+    def test_unknown_names_are_reported_with_the_nearest(self):
         for target, words in {
             "/api/images?Limit=3": "unknown parameter 'Limit'; did you mean 'limit'?",
             "/api/images?sorted=name": "unknown parameter 'sorted'; did you mean 'sort'?",
@@ -160,7 +160,7 @@ class Listing(ServerTest):
 
 
 class Environment(CommandTest):
-    def test_a_misspelt_variable_is_told_in_one_line(self):
+    def test_a_misspelt_variable_is_reported_in_one_line(self):
         told = run("inspect", library() / "attic.szi", environment={"ZIGGURAT_PROT": "1", "ZIGGURAT_LIBRARY": "x"})
         self.assertEqual((told.returncode, told.stderr), (0, "the environment variable ZIGGURAT_PROT sets no option; did you mean ZIGGURAT_PORT?\n"))
         told = run("inspect", library() / "attic.szi", environment={"ZIGGURAT_GALACTIC_PEACE": "1"})

@@ -87,7 +87,7 @@ class Metadata(ServerTest):
                 stem, ending = name.split(".")
                 self.assertTold(f"{ending}/{stem}", words(text, date, place=not stem.startswith("exif")))
 
-    def test_words_are_found(self):
+    def test_metadata_are_found(self):
         for query in ("Fähre", "FAHRE caption", "1931", "city", "one two"):
             found = self.read(f"/api/images?q={quote(query)}")
             self.assertGreaterEqual(found["total"], 8, query)

@@ -59,7 +59,7 @@ class Rewritten(unittest.TestCase):
                 fresh(self.tile, original, replace=replace)
                 self.assertEqual(server.get(SHOWING[0]).body, original)
 
-    def test_a_server_started_anew_knows_the_tags(self):
+    def test_a_restarted_server_knows_the_entity_tags(self):
         with Server(self.place) as server:
             tags = {path: server.get(path)["etag"] for path in SHOWING}
         with Server(self.place) as server:

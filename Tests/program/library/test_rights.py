@@ -71,7 +71,7 @@ class Words(unittest.TestCase):
             "Creator": ["Dürer, Albrecht", "Workshop"], "Identifier": ["INV-0091"], "Source": ["Albertina"],
             "Rights statement": ["https://example.org/rights?a=1&b=2"]})
 
-    def test_embedded_words_reach_the_api_and_manifests(self):
+    def test_embedded_metadata_reach_the_api_and_manifests(self):
         for name in ("one.tif", "one.jpg", "one.png", "one.webp"):
             with self.subTest(name):
                 image, manifest, three, two = self.read(self.built(*WORDS, name=name))
@@ -98,7 +98,7 @@ class Words(unittest.TestCase):
         self.assertEqual((image["credit"], image["source"]), ("Agency", "Estate"))
         self.assertEqual(manifest["requiredStatement"], {"label": {"en": ["Credit"]}, "value": {"none": ["Agency"]}})
 
-    def test_words_are_found_by(self):
+    def test_images_are_found_by_them(self):
         with Server(self.built(*WORDS)) as server:
             for query in ("INV-0091", "hare", "兎", "Albertina"):
                 self.assertEqual(json.loads(server.get(f"/api/images?q={quote(query)}").body)["total"], 1, query)
@@ -113,7 +113,7 @@ class Words(unittest.TestCase):
                 for told in (image.get("license"), image.get("webStatement"), two.get("license")):
                     self.assertRegex(told or "https://", "^https?://")
 
-    def test_a_hostile_value_is_text_of_bounded_length(self):
+    def test_an_untrusted_value_is_text_of_bounded_length(self):
         script = "<script>alert(\"1\")</script>"
         options = [f"-XMP-{name}={script}" for name in ("cc:License", "xmpRights:WebStatement", "xmpRights:UsageTerms", "dc:Identifier",
                                                         "photoshop:Source", "photoshop:Credit", "dc:Title-de", "dc:Creator")]

@@ -49,7 +49,7 @@ class Outages(CommandTest):
             self.assertLess(time.monotonic(), until)
             time.sleep(0.1)
 
-    def test_words_that_could_not_be_read_are_read_later(self):
+    def test_metadata_that_could_not_be_read_are_read_later(self):
         place = library(NAMES[:3])
         lost, other = NAMES[0], NAMES[1]
         with serve(place) as server:
@@ -90,7 +90,7 @@ class Outages(CommandTest):
         with serve(place) as server:
             self.wait(30, lambda: ids(server, "lighthouse") == NAMES[:1])
 
-    def test_killed_servers_of_cells_cost_no_words(self):
+    def test_killed_fork_servers_lose_no_metadata(self):
         place = library()
         with serve(place) as server:
             ending = threading.Event()
@@ -117,7 +117,7 @@ class Outages(CommandTest):
             self.wait(60, lambda: titles("") == wanted)
             self.wait(60, lambda: titles("harbour") == wanted)
 
-    def test_tiles_do_not_wait_for_words(self):
+    def test_tiles_do_not_wait_for_metadata(self):
         place = library(NAMES[:2])
         slow, other = NAMES[0], NAMES[1]
         write_sidecar(place, slow, "Lighthouse")

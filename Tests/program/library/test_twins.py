@@ -19,7 +19,7 @@ def build(*sources: Path, library: Path):
     assert result.returncode == 0, result.stderr
 
 
-class Twins(unittest.TestCase):
+class Duplicates(unittest.TestCase):
     def test_the_same_picture_twice_is_noticed(self):
         library = folder("library")
         with serve(library) as server:
@@ -37,7 +37,7 @@ class Twins(unittest.TestCase):
             again = client.end(client.send(data, filename="again.jpg")[1])
             self.assertEqual((again["duplicate"], again["image"]), (False, "again"))
 
-    def test_whoever_built_it_and_whichever_page(self):
+    def test_for_any_builder_and_any_page(self):
         library, source = folder("library"), folder("photos") / "wharf.jpg"
         data = photo(source, 500, 300).read_bytes()
         pages = folder("pages") / "book.tif"

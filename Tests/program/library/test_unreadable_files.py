@@ -143,7 +143,7 @@ class Messages(unittest.TestCase):
                 line = f"{empty} contains no archive (.szi, .dzi or .zip). Is its disk mounted? To make archives: ziggurat build PICTURES --library {empty}"
                 self.assertTrue(until(lambda: line in server.errors().splitlines()), server.errors())
 
-    def test_a_variable_that_is_like_no_option_gets_no_guess(self):
+    def test_a_variable_unlike_any_option_gets_no_suggestion(self):
         for name, told in (("ZIGGURAT_FOO", ""), ("ZIGGURAT_BASE_ULR", "; did you mean ZIGGURAT_BASE_URL?")):
             result = run("inspect", "none", environment={name: "1"})
             self.assertIn(f"the environment variable {name} sets no option{told}\n", result.stderr)

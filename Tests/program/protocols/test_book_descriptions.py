@@ -127,7 +127,7 @@ class Descriptions(CommandTest):
         self.assertEqual([(image["id"], image["pages"]) for image in listing["images"]], [("hours", 6)])
         self.assertEqual([page["label"] for page in pages["images"]], ["f1r", "f1v", "f2r", "f10r", "f11r", "a cover"])
 
-    def test_what_is_no_description_is_told_in_one_line_and_stops_nothing(self):
+    def test_an_invalid_description_is_reported_in_one_line_and_stops_nothing(self):
         self.pages("f1r", "f2r")
         for content, words in {
             "": "is not valid JSON (it ends too early, at line 1, column 1)", "[1]": "is not a JSON object",
@@ -212,7 +212,7 @@ class Descriptions(CommandTest):
                     self.assertEqual(json.loads(kept.read_text())["title"], "Cookery book")
                     self.assertEqual([path.read_bytes() for path in (self.library / ".ziggurat-trash").rglob("book.json")], [before])
 
-    def test_markup_and_odd_characters_are_words(self):
+    def test_markup_and_odd_characters_are_text(self):
         self.pages("<b>", "\u202ef1\u0301")
         self.file.write_text(json.dumps({"title": "<script>alert(1)</script>", "chapters": [{"title": "a\u0000b\nc", "page": "<b>"}]}))
         self.build()
@@ -227,8 +227,8 @@ class Outlines(Descriptions):
 
     test_book_json = test_what_a_person_wrote_into_the_library_stays = test_book_xmp = None
     test_a_description_goes_to_the_trash_with_the_last_page = None
-    test_folders_of_a_described_book_are_its_parts = test_markup_and_odd_characters_are_words = None
-    test_what_is_no_description_is_told_in_one_line_and_stops_nothing = None
+    test_folders_of_a_described_book_are_its_parts = test_markup_and_odd_characters_are_text = None
+    test_an_invalid_description_is_reported_in_one_line_and_stops_nothing = None
 
     def pdf(self, items: list[str], count=4, first=9) -> dict:
         """- items: from object 9 on; the outline's root is 8."""

@@ -35,7 +35,7 @@ class Listed(CommandTest):
         self.scans.mkdir(exist_ok=True)
         self.file.write_text(json.dumps(fields))
 
-    def test_a_book_is_found_and_sorted_by_its_own_words(self):
+    def test_a_book_is_found_and_sorted_by_its_own_metadata(self):
         self.write(title={"fr": "Très riches heures", "en": "Book of hours"}, creator="Jean Colombe", date="1485", keywords="calendar")
         self.build_loose()
         with Server(self.library) as server:
@@ -100,7 +100,7 @@ class Listed(CommandTest):
                     self.assertEqual(self.ids(server, "book=hours"), ["hours/f1r", "hours/f1v", "hours/f2r"])
                     self.assertIn(f"hours%2F{page}", server.get("/view/hours")["location"])
 
-    def test_what_is_misspelt_or_leads_nowhere_is_told_in_one_line(self):
+    def test_misspelt_members_and_dead_references_are_reported_in_one_line(self):
         def told(**fields):
             self.write(**fields)
             result = run("build", self.base / "scans/hours", "--library", self.library, "--book", "--quiet")

@@ -82,7 +82,7 @@ class Books(ServerTest):
         self.assertEqual([image["id"] for image in self.images(folder="zoo")], ["zoo/9", "zoo/10"])
         self.assertEqual(self.images(folder="codex"), [])
 
-    def test_what_cannot_be_asked_is_told(self):
+    def test_invalid_requests_are_reported(self):
         for query, words in {"book=": "book is ''", "book=..": "book is '..'", "book=codex&folder=zoo": "book cannot be used with folder"}.items():
             self.assertIn(words, self.read(f"/api/images?{query}", 400)["detail"])
 

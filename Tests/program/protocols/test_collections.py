@@ -164,7 +164,7 @@ class Nested(ServerTest):
 
 
 class Owner(CommandTest):
-    def test_what_is_no_provider_is_told_at_the_start(self):
+    def test_an_invalid_provider_is_reported_at_the_start(self):
         place = folder("providers")
         lib = folder("empty")
 
@@ -188,7 +188,7 @@ class Owner(CommandTest):
             with self.subTest(str(wrong)):
                 self.assertUsageError(run("serve", lib, "--provider", written({**PROVIDER, **wrong})), "--provider", words)
 
-    def test_what_is_no_name_is_told_at_the_start(self):
+    def test_an_invalid_name_is_reported_at_the_start(self):
         for name in ["", "  ", "two\nlines", "x" * 201]:
             self.assertUsageError(run("serve", folder("empty"), "--site-name", name), "--site-name", "line")
 

@@ -62,7 +62,7 @@ class Downloads(ServerTest):
                              ("/api/images/titled/viewport.jpg?width=90&download", 400), ("/api/images/titled?download", 400)):
             self.assertIsNone(self.name(path, status), path)
 
-    def test_whoever_may_write_has_the_file_as_it_was_sent(self):
+    def test_a_writer_gets_the_file_as_it_was_sent(self):
         image = json.loads(self.client.ask("GET", "/api/images/titled").body)
         self.assertEqual(image["original"], {"bytes": self.source.stat().st_size, "type": "image/jpeg", "url": "/api/images/titled/original"})
         answer = self.client.ask("GET", "/api/images/titled/original?download")

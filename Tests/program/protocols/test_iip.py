@@ -56,7 +56,7 @@ class IIP(SampleServerTest):
         self.assertEqual((native.status, native.body, native["link"]), (200, default.body, default["link"]))
         self.assertEqual(self.server.get("/iiif/2/photo/full/300,/0/native.jpg").status, 400)
 
-    def test_two_sources_of_one_name_are_told_apart_by_their_endings(self):
+    def test_two_sources_of_one_name_are_distinguished_by_their_extensions(self):
         base = folder("endings")
         photo(base / "photos/one.jpg", 300, 200)
         photo(base / "photos/one.png", 500, 400)

@@ -24,7 +24,7 @@ class LinkCards(ServerTest):
         page = answer.body.decode()
         return {name: unescape(value) for name, value in re.findall(r'<meta property="og:([^"]+)" content="([^"]*)">', page)}
 
-    def test_a_picture_has_its_name_its_words_and_a_picture_that_is_there(self):
+    def test_an_image_has_its_name_its_metadata_and_an_existing_picture(self):
         answer = self.server.get("/view/deep%2Fharbour")
         facts = self.facts(answer)
         self.assertEqual((facts["title"], facts["description"], facts["site_name"]), ('"Low" <tide>', "Grey & calm", "Fish & Chips"))

@@ -36,7 +36,7 @@ class PhysicalScale(ServerTest):
         two = self.read(f"/iiif/2/{name}/info.json").get("service")
         return [manifest["items"][0].get("service"), self.read(f"/iiif/3/{name}/info.json").get("service"), two and [two]]
 
-    def test_who_knows_tells_all_protocols_the_same(self):
+    def test_a_known_scale_is_the_same_in_all_protocols(self):
         for name, microns in [("known", 0.25), ("odd", 0.30003)]:
             self.assertAlmostEqual(self.read(f"/api/images/{name}")["micronsPerPixel"], microns, places=6)
             for services in self.services(name):
@@ -48,18 +48,18 @@ class PhysicalScale(ServerTest):
             self.assertEqual(services[0]["type"], "PhysicalDimensions")
             self.assertTrue(services[0]["id"].startswith("http://127.0.0.1/iiif/"))
 
-    def test_who_does_not_know_tells_nothing(self):
+    def test_an_unknown_scale_is_in_no_protocol(self):
         for name in ("oblong", "paper"):
             self.assertEqual(self.services(name), [None, None, None])
 
-    def test_an_export_tells_it_too(self):
+    def test_an_export_has_it_too(self):
         for name, scale in [("known", 0.00025), ("paper", None)]:
             to = self.base / f"exported-{name}"
             self.assertEqual(run("export", self.base / f"library/{name}.szi", "--layout", "iiif3", "--output", to).returncode, 0)
             told = json.loads((to / "info.json").read_text()).get("service")
             self.assertEqual(told and told[0]["physicalScale"], scale)
 
-    def test_archives_of_others_tell_it_by_their_scan_properties(self):
+    def test_archives_of_others_have_it_in_their_scan_properties(self):
         place = self.base / "foreign"
         place.mkdir()
         text = """<?xml version="1.0"?><!-- a scanner's --><szi:image xmlns:szi="http://www.pathozoom.com/szi" version="1.0"><szi:properties>

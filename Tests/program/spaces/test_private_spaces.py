@@ -130,7 +130,7 @@ class Disk(SpaceTest):
         self.assertEqual(run("build", self.photos, "--library", plain, "--quiet").returncode, 0)
         self.assertTrue(plain_text(plain))
 
-    def test_flipped_bytes_are_faults_of_their_image_only(self):
+    def test_flipped_bytes_are_defects_of_their_image_only(self):
         library = folder("library")
         self.space("create", library, "correct horse")
         self.build(self.photos, library, "correct horse", "--quiet")
@@ -149,7 +149,7 @@ class Disk(SpaceTest):
             file.write_bytes(whole)
         self.space("verify", library, "correct horse")
 
-    def test_killed_at_random_moments(self):
+    def test_killed_at_random_times(self):
         moments, hits, tries = seed("kill -9"), 0, 0
         first = folder("library")
         self.space("create", first, "correct horse")

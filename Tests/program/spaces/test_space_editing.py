@@ -57,7 +57,7 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(len(before), len(self.files()))
         return before & self.files()
 
-    def test_words_are_changed_everywhere_and_lie_nowhere(self):
+    def test_metadata_are_changed_everywhere_and_stored_nowhere_in_plain_text(self):
         server = self.serve()
         owner, same, other = self.owner(server), self.owner(server), self.owner(server, TWO)
         before = self.lasting(owner)
@@ -89,7 +89,7 @@ class SpaceEditing(SpaceTest):
         self.assertIn(WORDS["title"], [json.loads(line).get("title") for line in listed])
         self.assertIn("no faults", self.space("verify", self.library, ONE).stderr)
 
-    def test_later_of_two_editors_is_told(self):
+    def test_later_of_two_editors_gets_a_conflict(self):
         server = self.serve()
         one, other = self.owner(server), self.owner(server)
         edit = lambda who, tag, title: who.send_json(f"api/images/{ID}", {"title": title}, "PATCH", If_Match=tag).status
@@ -105,7 +105,7 @@ class SpaceEditing(SpaceTest):
         stranger = Browser(server).ask(f"api/images/{ID}", If_None_Match=tag)
         self.assertEqual((stranger.status, stranger["etag"]), (404, ""))
 
-    def test_damaged_or_older_words_are_an_error_of_their_picture(self):
+    def test_damaged_or_older_metadata_are_an_error_of_their_picture(self):
         server = self.serve()
         owner = self.owner(server)
         files = self.lasting(owner)
@@ -185,7 +185,7 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(owner.ask(f"api/trash/{deleted['id']}/restore", "POST", b"").status, 404)
         self.assertIn("2 archives", self.space("verify", self.library, ONE).stderr)
 
-    def test_who_may_not_does_not(self):
+    def test_a_client_without_the_right_cannot(self):
         server = self.serve()
         owner, other, writer, stranger = self.owner(server), self.owner(server, TWO), self.writer(server), Owner(server)
         deleted = json.loads(owner.ask("api/images/~%2Ffamily%2Fgarden", "DELETE", b"").body)["deleted"]["id"]
@@ -214,7 +214,7 @@ class SpaceEditing(SpaceTest):
             self.assertEqual(reader.ask(f"api/images/{ID}", "PATCH", change).status, 405)
             self.assertFalse(reader.state()["canWriteSpace"])
 
-    def test_killed_at_any_moment_an_edit_is_there_or_not(self):
+    def test_killed_at_any_time_an_edit_is_complete_or_absent(self):
         moments, hits = seed("kill -9 of edits"), 0
         # What it is called where the first edit has not come through.
         title = "grandmother"
@@ -241,7 +241,7 @@ class SpaceEditing(SpaceTest):
             self.assertEqual(plain_text(self.library / ".spaces"), [])
         self.assertGreater(hits, 0)
 
-    def test_words_go_with_a_picture_that_is_moved(self):
+    def test_metadata_go_with_a_picture_that_is_moved(self):
         server = self.serve()
         writer = self.writer(server)
         self.assertEqual(writer.send_json("api/images/open", WORDS, "PATCH").status, 200)

@@ -48,7 +48,7 @@ class Exchange(SpaceTest):
         self.assertEqual("warning" in result, (target, to, status) == (PUBLIC, "space", 200))
         return {name: value for name, value in result.items() if name != "warning"}
 
-    def test_there_and_back_is_the_same_picture_with_its_words(self):
+    def test_there_and_back_is_the_same_picture_with_its_metadata(self):
         both, other, stranger = self.visitor(secret=ONE, token=True), self.visitor(secret=TWO), Browser(self.server)
         tile = stranger.ask(f"dzi/{PUBLIC}_files/10/0_0.jpg").body
         self.assertEqual(both.send_json(f"api/images/{PUBLIC}", WORDS, "PATCH").status, 200)
@@ -103,7 +103,7 @@ class Exchange(SpaceTest):
             if (self.library / "family/harbour.szi").exists() else None
         return [line for line in plain_text(self.library) if not any(word in line for word in ("tileSize", "entries"))]
 
-    def test_who_may_not_does_not(self):
+    def test_a_client_without_the_right_cannot(self):
         both, owner, writer = self.visitor(secret=ONE, token=True), self.visitor(secret=ONE), self.visitor(token=True)
         stranger = Owner(self.server)
         self.move(stranger, PUBLIC, "space", 401)

@@ -107,10 +107,10 @@ class Moving(SpaceTest):
         self.assertEqual(list(self.library.glob("alpha*.png")), [])
         self.assertEqual(self.listed("the first one"), ["alpha"])
 
-    def test_a_picture_that_a_build_would_publish_again_is_told_of(self):
+    def test_a_picture_that_a_build_would_publish_again_is_reported(self):
         self.assertIn("the next build of a picture's source publishes it again", self.move("family/harbour"))
 
-    def test_an_empty_sidecar_is_no_words(self):
+    def test_an_empty_sidecar_has_no_metadata(self):
         words = b"<x:xmpmeta>Lighthouse</x:xmpmeta>"
         for first, second in ((b"", None), (None, b""), (b"", words), (b"", b"")):
             for ending, content in ((".xmp", first), (".szi.xmp", second)):
@@ -183,7 +183,7 @@ class Moving(SpaceTest):
         self.assertTrue((self.library / "family/harbour.szi").exists())
         self.assertEqual(self.listed("the first one"), ["family/harbour"])
 
-    def test_killed_at_random_moments_the_picture_is_there(self):
+    def test_killed_at_random_times_the_picture_remains(self):
         moments, hits = seed("kill -9 of move"), 0
         words = [BINARY, "space", "move", self.library, "family/grandmother", "--password-file", self.file("the first one")]
         began = time.monotonic()

@@ -146,7 +146,7 @@ class Rekey(SpaceTest):
         self.assertIn(b"encrypts", process.stderr.readline())
         return process
 
-    def test_killed_at_random_moments_it_is_the_old_or_the_new_and_once_more_finishes(self):
+    def test_killed_at_random_times_it_is_the_old_or_the_new_and_a_repeat_finishes(self):
         moments, hits, rounds = seed("kill -9 of rekey"), 0, 0
         process = self.begin(self.copy())
         began = time.monotonic()
@@ -221,7 +221,7 @@ class Rekey(SpaceTest):
         self.assertIn("finished: ", self.rekey("--yes").stderr)
         self.assertChanged(self.library)
 
-    def test_keyring_whose_name_does_not_get_to_the_disk_loses_nothing(self):
+    def test_keyring_with_a_name_that_does_not_reach_the_disk_loses_nothing(self):
         self.assertRegex(self.faulty("sync", 75), r"ziggurat: cannot write .*keyring: No space left on device\n$")
         self.assertWhole(self.library)
         # A loss of power may bring back the old keyring, and under that the space is whole, too.
@@ -240,7 +240,7 @@ class Rekey(SpaceTest):
         self.assertEqual(max(times, key=times.get), "locked")
         self.assertWhole(self.library)
 
-    def test_room_that_is_not_there_is_told_before_anything_is_written(self):
+    def test_a_lack_of_space_is_reported_before_anything_is_written(self):
         if os.geteuid() != 0:
             self.skipTest("a small file system is mounted by root alone")
         size = sum(path.stat().st_size for path in (self.library / ".spaces").iterdir())

@@ -57,7 +57,7 @@ class Serving(SpaceTest):
              f"iiif/presentation/3/{ID}/manifest", f"zoomify/{ID}/ImageProperties.xml", f"xyz/{ID}/tilejson.json",
              f"xyz/{ID}/1/0/0.jpg", "none"]
 
-    def test_every_protocol_answers_who_has_the_key_and_nobody_else(self):
+    def test_every_protocol_answers_only_clients_with_the_key(self):
         wrong = "".join("0" if digit != "0" else "1" for digit in self.key)
         for cookie in (None, "ziggurat-00000000=" + self.key, "x=" + wrong):
             self.cookie = cookie

@@ -175,7 +175,7 @@ class SpaceUploads(SpaceTest):
         answer = sender.send_json("api/images/grandmother/move", {"to": "space"})
         self.assertIn("the next build of the image's source publishes it again", json.loads(answer.body)["warning"])
 
-    def test_nobody_else_learns_of_it(self):
+    def test_other_clients_cannot_detect_it(self):
         server = self.serve()
         sender, other, stranger, writer = self.owner(server), self.owner(server, TWO), Browser(server), Sender(server)
         self.assertEqual(writer.log_in({"token": token_file().read_text().strip()}).status, 200)

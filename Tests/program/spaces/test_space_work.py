@@ -48,7 +48,7 @@ class Work(SpaceTest):
         data = counts.read_bytes()
         return tuple(int.from_bytes(data[at:at + 8], "little") for at in range(0, 24, 8))
 
-    def test_wrong_password_costs_a_command_the_same_whatever_there_is(self):
+    def test_a_wrong_password_costs_a_command_the_same_in_every_library(self):
         wrong, new = self.file("of no space"), self.file("a new one")
         for words, costs in ((("list",), (1, SLOTS, 1)), (("passwd", "--new-password-file", new), (1, SLOTS, 1)),
                              (("move", "none"), (1, SLOTS, 1))):
@@ -61,7 +61,7 @@ class Work(SpaceTest):
         self.assertEqual(right[0], 1)
         self.assertEqual((right[1], right[2]), (SLOTS + 1, 2))
 
-    def test_wrong_password_costs_a_server_the_same_whatever_there_is(self):
+    def test_a_wrong_password_costs_a_server_the_same_in_every_library(self):
         for count, library in self.libraries.items():
             counts = folder("counts") / "counts"
             with unittest.mock.patch.dict(os.environ, LD_PRELOAD=self.counter, COUNTS=str(counts)):

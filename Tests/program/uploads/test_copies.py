@@ -98,7 +98,7 @@ class Copies(unittest.TestCase):
                 self.assertEqual(got.shape, wanted.shape)
                 self.assertLess(numpy.abs(got - wanted).mean(), 3)
 
-    def test_it_has_the_words_the_scale_and_the_tiles_of_what_it_is_a_part_of(self):
+    def test_it_has_the_metadata_the_scale_and_the_tiles_of_its_original(self):
         source = photo(self.sources / "slides" / "leaf.png", 900, 700)
         (self.sources / "slides" / "leaf.xmp").write_text(
             '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'

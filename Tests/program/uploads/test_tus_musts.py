@@ -44,7 +44,7 @@ class Musts(ServerTest):
             self.assertEqual(answer["tus-resumable"], "1.0.0", answer)
         self.assertEqual(self.client.ask("OPTIONS", "/api/uploads")["tus-resumable"], "")
 
-    def test_another_version_is_refused_whoever_asks(self):
+    def test_another_version_is_rejected_for_every_client(self):
         """"If the version specified by the Client is not supported by the Server, it MUST respond with the 412 Precondition
         Failed status and MUST include the Tus-Version header into the response. In addition, the Server MUST NOT process the
         request." """

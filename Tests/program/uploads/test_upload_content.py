@@ -30,7 +30,7 @@ class HostileContent(unittest.TestCase):
         self.client = Client(self.server)
         self.addCleanup(lambda: self.server.stop())
 
-    def test_what_is_no_image_whatever_it_is_called(self):
+    def test_files_that_are_no_images_by_any_name(self):
         for data in (b"<svg xmlns='http://www.w3.org/2000/svg'/>" + bytes(200), b"%PDF-1.7\n" + bytes(200), b"hello " * 50,
                      b"GIF", b"#!/bin/sh\n" + bytes(100), b"PK\x03\x04" + bytes(100), b"\x7fELF" + bytes(100), b"BM" + bytes(100), b"x"):
             with self.subTest(data[:10]):
@@ -52,7 +52,7 @@ class HostileContent(unittest.TestCase):
             self.assertNotIn(str(self.library), json.dumps(state))
         self.assertEqual((rest_of(self.library), archives(self.library), self.client.images()), ([], [], set()))
 
-    def test_reasons_keep_their_words_where_the_library_is_served_by_a_short_name(self):
+    def test_reasons_keep_their_text_if_the_library_is_served_by_a_short_name(self):
         library = folder("short")
         with contextlib.chdir(library):
             server = serve(Path("."))
@@ -97,7 +97,7 @@ class HostileContent(unittest.TestCase):
             frame = b"\x2c\0\0\0\0" + size + b"\0\x02\x02\x44\x01\0"
             self.assertRefused(b"GIF89a" + size + b"\x80\0\0\0\0\0\xff\xff\xff" + frame * frames + b";", f"{frames}.gif")
 
-    def test_words_and_profiles_that_unpack_to_gigabytes(self):
+    def test_metadata_and_profiles_that_unpack_to_gigabytes(self):
         """The picture is small; what is packed beside it is left packed, or refused."""
         packer = zlib.compressobj(9)
         zeros = b"".join([packer.compress(bytes(1 << 20)) for _ in range(1024)] + [packer.flush()])

@@ -148,7 +148,7 @@ class Attempts(unittest.TestCase):
     def record(self, library: Path, path: str) -> dict:
         return json.loads((library / ".ziggurat-uploads" / path.split("/")[-1] / ".record").read_text())
 
-    def test_what_ended_the_server_twice_is_told_as_failed(self):
+    def test_an_upload_that_ended_the_server_twice_is_reported_as_failed(self):
         library = folder("library")
         path = None
         for number in (1, 2):
@@ -170,7 +170,7 @@ class Attempts(unittest.TestCase):
         with serve(library) as server:
             self.assertIn("ended twice", Client(server).state(path)["message"])
 
-    def test_what_was_made_before_the_server_ended_twice_is_told_as_done(self):
+    def test_an_upload_built_before_the_server_ended_twice_is_reported_as_done(self):
         library = folder("library")
         path = None
         for _ in range(2):
@@ -197,7 +197,7 @@ class Attempts(unittest.TestCase):
             client = Client(server)
             self.assertEqual((client.end(path)["status"], client.images()), ("done", {"quay"}))
 
-    def test_a_server_that_is_told_to_end_holds_it_against_no_picture(self):
+    def test_a_server_that_is_stopped_blames_no_picture(self):
         library = folder("library")
         path = None
         for _ in range(3):
@@ -256,7 +256,7 @@ class Memory(unittest.TestCase):
         self.assertEqual([each.get("image") for each in told.values()], ["a/b/Käfer 虫", "a/b/Käfer 虫", None, None, None])
         return told
 
-    def test_how_uploads_ended_is_told_after_a_restart(self):
+    def test_outcomes_of_uploads_are_reported_after_a_restart(self):
         for how in (15, 9):
             library = folder("library")
             server = serve(library)

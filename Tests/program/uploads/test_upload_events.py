@@ -15,7 +15,7 @@ class Events(ServerTest):
         cls.server = serve(folder("library"))
         cls.client = Client(cls.server)
 
-    def test_events_tell_of_sending_and_tiling(self):
+    def test_events_report_sending_and_tiling(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=20)
         connection.request("GET", "/api/events", headers={"Authorization": f"Bearer {TOKEN}"})
         stream = connection.getresponse()

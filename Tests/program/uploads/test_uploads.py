@@ -130,7 +130,7 @@ class Protocol(ServerTest):
         subprocess.run(["vips", "copy", place / "a.png", f"{place}/a.tif[page-height=150]"], check=True)
         return (place / "a.tif").read_bytes()
 
-    def test_more_than_was_told_in_chunks(self):
+    def test_more_bytes_than_declared_in_chunks(self):
         made = self.client.create(1000, filename="more.jpg")["location"]
         body = b"%x\r\n%s\r\n0\r\n\r\n" % (5000, b"\xff\xd8\xff" + bytes(4997))
         answer = self.client.ask("PATCH", made, body, Upload_Offset=0, Content_Type=TYPE, Transfer_Encoding="chunked")
