@@ -6,7 +6,7 @@ from urllib.parse import unquote
 from ceph import Ceph
 from cluster_test import WORKERS_KILLED, ClusterTest
 from engine import BUCKET
-from faulty_proxy import FaultyProxy
+from failing_proxy import FaultyProxy
 from harness import run, seed
 
 REFUSED, MINUTE = 0.3, 60.0
