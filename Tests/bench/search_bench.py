@@ -27,20 +27,20 @@ class Bench(serve_bench.Bench):
         super().__init__(ziggurat, quick, 512)
         self.count, self.searches = (5_000, 300) if quick else (100_000, 3_000)
         self.random = random.Random(11)
-        self.words = sorted({"".join(self.random.choices(SYLLABLES, k=self.random.randint(2, 4))) for _ in range(6000)})
-        self.random.shuffle(self.words)
-        self.weights = [1 / (rank + 1) for rank in range(len(self.words))]
+        self.vocabulary = sorted({"".join(self.random.choices(SYLLABLES, k=self.random.randint(2, 4))) for _ in range(6000)})
+        self.random.shuffle(self.vocabulary)
+        self.weights = [1 / (rank + 1) for rank in range(len(self.vocabulary))]
 
     def names(self) -> Iterator[str]:
         for number in range(self.count):
-            yield f"archive {number // 1000:03}/{' '.join(self.random.choices(self.words, self.weights, k=3))} {number:06}"
+            yield f"archive {number // 1000:03}/{' '.join(self.random.choices(self.vocabulary, self.weights, k=3))} {number:06}"
 
     def library(self) -> Path:
         return material.links(self.ziggurat, self.folder, self.folder / f"words-{self.count}", self.names())
 
     def query(self, number: int) -> str:
-        word = self.random.choices(self.words, self.weights)[0]
-        other = self.random.choices(self.words, self.weights)[0]
+        word = self.random.choices(self.vocabulary, self.weights)[0]
+        other = self.random.choices(self.vocabulary, self.weights)[0]
         return [word, word[:1], word[:2], word[:3], f"{word} {other[:2]}", f"{number:06}"[:4], "archive", "a", "nothing",
                 f"{self.random.randrange(self.count):06}"][number % 10]
 

@@ -70,10 +70,10 @@ def row(ziggurat: Path, folder: Path, copies: int, quick: bool) -> list[str]:
             # Copies: the same file met twice is built once.
             shutil.copyfile(path, photographs / f"{path.stem}-{copy}{path.suffix}")
     password.write_text(PASSWORD)
-    words = ["build", *(str(path) for path in sorted(photographs.iterdir())), "--quiet", "--library"]
-    subprocess.run([ziggurat, *words, plain], check=True)
+    arguments = ["build", *(str(path) for path in sorted(photographs.iterdir())), "--quiet", "--library"]
+    subprocess.run([ziggurat, *arguments, plain], check=True)
     subprocess.run([ziggurat, "space", "create", private, "--password-file", password], check=True, stderr=subprocess.DEVNULL)
-    subprocess.run([ziggurat, *words, private, "--space", "--password-file", password], check=True)
+    subprocess.run([ziggurat, *arguments, private, "--space", "--password-file", password], check=True)
     tiles, sizes = [], []
     for archive in sorted(plain.glob("*.szi")):
         with zipfile.ZipFile(archive) as entries:

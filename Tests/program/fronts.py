@@ -30,17 +30,17 @@ def certificate() -> tuple[Path, Path]:
 def start(test: unittest.TestCase, answers: Callable[[], bool], *command, **options) -> None:
     """Starts a server, which ends with the test, and waits until `answers` is true of it; fails with its own words."""
     # Not a pipe, which would fill up unread.
-    words = tempfile.TemporaryFile()
-    test.addCleanup(words.close)
-    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=words, **options)
+    output = tempfile.TemporaryFile()
+    test.addCleanup(output.close)
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=output, **options)
 
     def end() -> None:
         process.terminate()
         process.wait(timeout=20)
 
     def said() -> str:
-        words.seek(0)
-        return words.read().decode(errors="replace")
+        output.seek(0)
+        return output.read().decode(errors="replace")
 
     test.addCleanup(end)
     deadline = time.monotonic() + 30

@@ -131,8 +131,8 @@ class Server:
     def errors(self) -> str:
         """What it wrote to stderr, but for the line that it starts with."""
         # By place: the server writes where this descriptor stands, which it shares.
-        words = os.pread(self.log.fileno(), os.fstat(self.log.fileno()).st_size, 0)
-        return re.sub(r"^serving \d+ images? of .*\n", "", words.decode(errors="replace"), flags=re.MULTILINE)
+        text = os.pread(self.log.fileno(), os.fstat(self.log.fileno()).st_size, 0)
+        return re.sub(r"^serving \d+ images? of .*\n", "", text.decode(errors="replace"), flags=re.MULTILINE)
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=20)
@@ -227,18 +227,18 @@ def _unchunked(data: bytes) -> bytes:
 class CommandTest(unittest.TestCase):
     """Assertions about one run of the command line."""
 
-    def assertOneLine(self, result, *words: str):
+    def assertOneLine(self, result, *parts: str):
         """stderr is one line, without signs of a crash, and holds each of the words."""
         lines = [line for line in result.stderr.splitlines() if line.strip()]
         self.assertEqual(len(lines), 1, result.stderr)
         self.assertNotRegex(lines[0], CRASH)
         self.assertLess(len(lines[0]), 600)
-        for word in words:
+        for word in parts:
             self.assertIn(word.lower(), lines[0].lower())
 
-    def assertUsageError(self, result, *words: str):
+    def assertUsageError(self, result, *parts: str):
         self.assertEqual(result.returncode, 2, result.stderr or result.stdout)
-        self.assertOneLine(result, *words)
+        self.assertOneLine(result, *parts)
         self.assertEqual(result.stdout, "")
 
     def assertWhole(self, path: Path):

@@ -114,8 +114,8 @@ class SpaceTest(unittest.TestCase):
         files = []
         for name, secret in zip(("password-file", "new-password-file"), passwords):
             files += [f"--{name}", self.file(secret)]
-        words = ["space", verb, library] if verb in ("create", "passwd", "list") else [verb, library, "--space"]
-        result = run(*words, *files, *options)
+        arguments = ["space", verb, library] if verb in ("create", "passwd", "list") else [verb, library, "--space"]
+        result = run(*arguments, *files, *options)
         self.assertEqual(result.returncode, code, result.stderr)
         self.assertNotRegex(result.stderr, CRASH)
         return result

@@ -68,10 +68,10 @@ class Ceph(Engine):
             CONFIGURATION.format(fsid=self.fsid, monitor=monitor, folder=self.folder, bytes=16 << 30))
         self.log = self.folder / "client.rgw.a.log"
 
-    def run(self, *words: str) -> None:
-        done = subprocess.run([words[0], "-c", self.configuration, *words[1:]], capture_output=True, text=True, timeout=120)
+    def run(self, *arguments: str) -> None:
+        done = subprocess.run([arguments[0], "-c", self.configuration, *arguments[1:]], capture_output=True, text=True, timeout=120)
         if done.returncode:
-            raise RuntimeError(f"{' '.join(words)}: {done.stderr[-2000:]}")
+            raise RuntimeError(f"{' '.join(arguments)}: {done.stderr[-2000:]}")
 
     def begin_gateway(self) -> None:
         self.gateway = self.begin_one("a", self.port)
@@ -101,9 +101,9 @@ class Ceph(Engine):
                  f"--access-key={self.access}", f"--secret-key={SECRET}")
 
     def curl(self, path: str, *options: str) -> bytes:
-        words = ["curl", "--silent", "--show-error", "--fail", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{self.access}:{SECRET}",
+        arguments = ["curl", "--silent", "--show-error", "--fail", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{self.access}:{SECRET}",
                  "--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD", *options, f"{self.endpoint}/{BUCKET}{path}"]
-        return subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout
+        return subprocess.run(arguments, check=True, stdout=subprocess.PIPE).stdout
 
     def make_bucket(self) -> None:
         self.curl("", "--request", "PUT")

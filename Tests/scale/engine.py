@@ -65,10 +65,10 @@ class Engine:
             "AWS_ENDPOINT_URL_S3": self.endpoint, "AWS_ACCESS_KEY_ID": self.access, "AWS_SECRET_ACCESS_KEY": SECRET,
             "AWS_REGION": "us-east-1", "ZIGGURAT_TEST_BUCKET": BUCKET, "ZIGGURAT_TEST_STORE_LOG": str(self.log)}
 
-    def begin(self, *words: str | Path, output: Path | None = None) -> subprocess.Popen:
+    def begin(self, *arguments: str | Path, output: Path | None = None) -> subprocess.Popen:
         """A server that stays in front; what it says goes into a file of all, or into one of its own."""
         with (output or self.folder / "output").open("ab") as said:
-            self.running.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=said, stderr=said))
+            self.running.append(subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=said, stderr=said))
         return self.running[-1]
 
     def answers(self) -> bool:

@@ -93,10 +93,10 @@ class Slurm:
                 raise RuntimeError((place / "slurmctld.log").read_text()[-2000:])
             time.sleep(0.3)
 
-    def call(self, *words, check: bool = True, **environment) -> str:
-        result = subprocess.run(words, capture_output=True, text=True, timeout=60, env={**self.environment, **environment})
+    def call(self, *arguments, check: bool = True, **environment) -> str:
+        result = subprocess.run(arguments, capture_output=True, text=True, timeout=60, env={**self.environment, **environment})
         if check and result.returncode != 0:
-            raise RuntimeError(f"{words}: {result.stdout}{result.stderr}")
+            raise RuntimeError(f"{arguments}: {result.stdout}{result.stderr}")
         return result.stdout
 
     def jobs(self) -> dict[str, str]:

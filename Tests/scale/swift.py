@@ -95,8 +95,8 @@ class Swift(Engine):
 
     def begin_all(self) -> None:
         for name, port in self.servers.items():
-            for words in (("create", "4", "1", "0"), ("add", f"r1z1-127.0.0.1:{port}/disk", "1"), ("rebalance",)):
-                done = subprocess.run(["swift-ring-builder", self.folder / f"{name}.builder", *words], capture_output=True, text=True)
+            for arguments in (("create", "4", "1", "0"), ("add", f"r1z1-127.0.0.1:{port}/disk", "1"), ("rebalance",)):
+                done = subprocess.run(["swift-ring-builder", self.folder / f"{name}.builder", *arguments], capture_output=True, text=True)
                 # 1 is a warning.
                 if done.returncode > 1:
                     raise RuntimeError(f"swift-ring-builder: {done.stdout}{done.stderr}")

@@ -12,9 +12,9 @@ from search_bench import at
 
 
 class Server:
-    def __init__(self, ziggurat: Path, *words):
+    def __init__(self, ziggurat: Path, *arguments):
         began = time.monotonic()
-        self.process = subprocess.Popen([ziggurat, "serve", *map(str, words), "--port", "0", "--idle-timeout", "3600"], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([ziggurat, "serve", *map(str, arguments), "--port", "0", "--idle-timeout", "3600"], stdout=subprocess.PIPE,
                                         stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                         env={**os.environ, "ZIGGURAT_LOG": "none"})
         select.select([self.process.stdout], [], [], 600)

@@ -102,15 +102,15 @@ def shared(ziggurat: Path, rows: catalog_rows.Rows, searched: int, rounds: int) 
     database = catalog_rows.Database(ziggurat, rows)
     store = SmallStore()
     os.environ |= store.environment
-    words = (f"s3://{store.BUCKET}/library", "--catalog", database.address)
+    arguments = (f"s3://{store.BUCKET}/library", "--catalog", database.address)
     servers = []
     try:
         find = lambda sql: database.ask(sql).rstrip("\n").split("|", 1)
         # One that writes, and a replica beside it.
-        servers.append(Server(ziggurat, *words))
+        servers.append(Server(ziggurat, *arguments))
         starts = []
         for _ in range(5):
-            servers.append(Server(ziggurat, *words))
+            servers.append(Server(ziggurat, *arguments))
             starts.append(servers[-1].start)
         server = servers[-1]
         server.ask("/api/images?limit=1")

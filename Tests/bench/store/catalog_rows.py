@@ -35,22 +35,22 @@ class Rows:
     def __init__(self, count: int):
         self.count = count
         self.random = random.Random(11)
-        self.words = sorted({"".join(self.random.choices(SYLLABLES, k=self.random.randint(2, 4))) for _ in range(12_000)})
-        self.random.shuffle(self.words)
+        self.vocabulary = sorted({"".join(self.random.choices(SYLLABLES, k=self.random.randint(2, 4))) for _ in range(12_000)})
+        self.random.shuffle(self.vocabulary)
         # Summed up, as choices would do for each draw.
-        self.weights = list(itertools.accumulate(1 / (rank + 1) for rank in range(len(self.words))))
+        self.weights = list(itertools.accumulate(1 / (rank + 1) for rank in range(len(self.vocabulary))))
 
     def ids(self) -> Iterator[str]:
         drawn = random.Random(5)
         for number in range(self.count):
             folder = f"{number // 1000:04}" if number % 10 else "all"
-            yield f"{folder}/{' '.join(drawn.choices(self.words, cum_weights=self.weights, k=3))} {number:07}"
+            yield f"{folder}/{' '.join(drawn.choices(self.vocabulary, cum_weights=self.weights, k=3))} {number:07}"
 
     def rows(self) -> Iterator[dict]:
         drawn = random.Random(7)
         for number, id in enumerate(self.ids()):
-            title = " ".join(drawn.choices(self.words, cum_weights=self.weights, k=2))
-            keywords = drawn.choices(self.words, cum_weights=self.weights, k=2)
+            title = " ".join(drawn.choices(self.vocabulary, cum_weights=self.weights, k=2))
+            keywords = drawn.choices(self.vocabulary, cum_weights=self.weights, k=2)
             date = f"{drawn.randint(1850, 2020)}-{drawn.randint(1, 12):02}" if number % 3 else None
             folder, name = id.split("/")
             yield {
@@ -63,10 +63,10 @@ class Rows:
 
     def query(self, number: int) -> tuple[str, str]:
         """What somebody types, and its kind."""
-        word, other = (self.random.choices(self.words, cum_weights=self.weights)[0] for _ in range(2))
+        word, other = (self.random.choices(self.vocabulary, cum_weights=self.weights)[0] for _ in range(2))
         kinds = {"a word": word, "1 letter": word[:1], "2 letters": word[:2], "3 letters": word[:3],
                  "two words": f"{word} {other[:2]}", "4 digits": f"{number:06}"[:4], "what a tenth has": "all",
-                 "the commonest word": self.words[0], "what none has": "nothing",
+                 "the commonest word": self.vocabulary[0], "what none has": "nothing",
                  "one number": f"{self.random.randrange(self.count):07}"}
         return list(kinds.items())[number % len(kinds)][::-1]
 

@@ -25,8 +25,8 @@ class SpaceEditing(PageTest):
         self.picture = base / "chosen picture.jpg"
         self.crop(self.picture, 2500)
 
-        def run(*words):
-            subprocess.run([BINARY, *map(str, words)], check=True, timeout=300, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        def run(*arguments):
+            subprocess.run([BINARY, *map(str, arguments)], check=True, timeout=300, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         run("build", base / "open", "--library", base / "library")
         run("space", "create", base / "library", "--password-file", base / "password")
         run("build", base / "private", "--library", base / "library", "--space", "--password-file", base / "password")

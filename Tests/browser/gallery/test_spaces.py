@@ -23,8 +23,8 @@ def library() -> Path:
     base = Path(tempfile.mkdtemp(prefix="ziggurat-spaces-"))
     atexit.register(shutil.rmtree, base, ignore_errors=True)
 
-    def run(*words):
-        subprocess.run([BINARY, *map(str, words)], check=True, timeout=300, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def run(*arguments):
+        subprocess.run([BINARY, *map(str, arguments)], check=True, timeout=300, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     for name, secret, source in (("harbour", None, "FallenLeaf"), ("wedding", ONE, "ColorfulCups"), ("letters", TWO, "FallenLeaf")):
         (base / name).mkdir()

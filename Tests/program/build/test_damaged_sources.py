@@ -41,9 +41,9 @@ def by_vips(ending: str, pixels: numpy.ndarray | None = None, *, convert: str | 
     """The picture as libvips writes it; the ending may have its options."""
     place = folder("made")
     (place / "in.png").write_bytes(encoded("PNG", pixels))
-    words = ["vips", "colourspace", place / "in.png", place / f"out.{ending}", convert] if convert else [
+    arguments = ["vips", "colourspace", place / "in.png", place / f"out.{ending}", convert] if convert else [
         "vips", "copy", place / "in.png", place / f"out.{ending}"]
-    subprocess.run(words, check=True, capture_output=True)
+    subprocess.run(arguments, check=True, capture_output=True)
     return (place / f"out.{ending.partition('[')[0]}").read_bytes()
 
 

@@ -45,8 +45,8 @@ class Embedded(CommandTest):
             for ending in ENDINGS:
                 archive = self.library / f"{ending}.szi"
                 self.assertWhole(archive)
-                words, tiles = parts(archive)
-                self.assertEqual((words["title"], words["creator"]), (text.strip(), text.strip()))
+                metadata, tiles = parts(archive)
+                self.assertEqual((metadata["title"], metadata["creator"]), (text.strip(), text.strip()))
                 self.assertEqual(tiles, before[ending][1])
         fresh = self.base / "fresh"
         self.build(library=fresh)
@@ -69,8 +69,8 @@ class Embedded(CommandTest):
         self.build()
         self.say(source, EVERY, "two")
         self.assertEqual(self.build(), {"a": "metadata-updated"})
-        words = parts(self.library / "a.szi")[0]
-        self.assertEqual((words["title"], words["creator"]), ("beside", "two"))
+        metadata = parts(self.library / "a.szi")[0]
+        self.assertEqual((metadata["title"], metadata["creator"]), ("beside", "two"))
         (self.base / "photos/a.xmp").unlink()
         self.assertEqual(self.build(), {"a": "metadata-updated"})
         self.assertEqual(parts(self.library / "a.szi")[0]["title"], "two")

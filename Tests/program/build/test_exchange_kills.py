@@ -16,7 +16,7 @@ class ExchangeKills(Moved):
     # More calls than an exchange of three images makes.
     most = 200
 
-    def words(self):
+    def metadata(self):
         return {path.name: path.read_text() for path in sorted(self.library.glob("*.xmp"))}
 
     def exchange(self, names):
@@ -58,7 +58,7 @@ class ExchangeKills(Moved):
                 recover()
                 self.build()
                 self.assertEqual(self.ids(), sorted(names))
-                self.assertEqual(self.words(), wanted)
+                self.assertEqual(self.metadata(), wanted)
                 self.assertAsBuiltAnew()
                 self.assertFalse((self.library / ".moved/.exchange").exists())
         # Each of the moves is at least two changes.
@@ -97,7 +97,7 @@ class ExchangeKills(Moved):
                 break
         photo(self.photos / "a.jpg", 70, 50)
         self.build()
-        self.assertEqual(self.words(), {"z.xmp": "of the first"})
+        self.assertEqual(self.metadata(), {"z.xmp": "of the first"})
 
 
 if __name__ == "__main__":

@@ -62,26 +62,26 @@ class Reports(CommandTest):
 
     def test_unchanged_images_have_no_line_unless_asked_for(self):
         library = folder("library")
-        words = ("build", self.photos, "--library", library)
-        run(*words)
-        lines = [line for line in run(*words).stderr.splitlines() if line.startswith("[")]
+        arguments = ("build", self.photos, "--library", library)
+        run(*arguments)
+        lines = [line for line in run(*arguments).stderr.splitlines() if line.startswith("[")]
         self.assertEqual(lines, [])
-        lines = run(*words, "--verbose").stderr.splitlines()
+        lines = run(*arguments, "--verbose").stderr.splitlines()
         self.assertEqual(sorted(re.sub(r"^\[[1-4]/4\] ", "", line) for line in lines if line.startswith("[")),
                          ["unchanged deep/fine", "unchanged good"])
         self.assertEqual(lines[-1], "0 built, 2 unchanged, 2 failed, 1 file skipped (--verbose says why)")
         for other in ("--quiet", "--summary"):
-            self.assertUsageError(run(*words, "--verbose", other), f"--verbose cannot be used with {other}")
+            self.assertUsageError(run(*arguments, "--verbose", other), f"--verbose cannot be used with {other}")
 
     def test_files_that_are_passed_over_are_listed_on_request(self):
         base = folder("listed")
         photo(base / "photos/a.jpg", 60, 40)
         for name in ("b.czi", "notes.txt"):
             (base / "photos" / name).write_text(name)
-        words = ("build", base / "photos", "--library", base / "library")
+        arguments = ("build", base / "photos", "--library", base / "library")
         wanted = ["b.czi is a microscope's own format, ", "notes.txt is no image by its name"]
         for options, isListed in ((("--dry-run",), True), ((), False), (("--verbose",), True), (("--quiet", "--dry-run"), False)):
-            result = run(*words, *options)
+            result = run(*arguments, *options)
             self.assertEqual(result.returncode, 0, result.stderr)
             lines = [line for line in result.stderr.splitlines() if line.startswith("passed over: ")]
             self.assertEqual(len(lines), 2 if isListed else 0, result.stderr)
@@ -91,8 +91,8 @@ class Reports(CommandTest):
     def test_a_summary_is_one_line_when_nothing_failed(self):
         base = folder("summary")
         shutil.copytree(self.photos, base / "photos")
-        words = ("build", base / "photos", "--library", base / "library", "--prune", "--summary")
-        result = run(*words)
+        arguments = ("build", base / "photos", "--library", base / "library", "--prune", "--summary")
+        result = run(*arguments)
         failures = sorted(line.split("/")[-1].split(": ")[0] for line in result.stderr.splitlines()[:-1])
         self.assertEqual((result.returncode, failures), (1, ["bad.jpg", "empty.png"]))
         self.assertEqual(result.stderr.splitlines()[-1], "2 built, 2 failed, 1 file skipped (--verbose says why)")
@@ -101,7 +101,7 @@ class Reports(CommandTest):
         photo(base / "photos/new.jpg", 60, 40)
         shutil.rmtree(base / "photos/deep")
         for options, wanted in (((), "1 built, 1 unchanged, 1 pruned"), (("--quiet",), "0 built, 2 unchanged")):
-            result = run(*words, *options)
+            result = run(*arguments, *options)
             self.assertEqual((result.returncode, result.stdout, result.stderr),
                              (0, "", f"{wanted}, 1 file skipped (--verbose says why)\n"))
 
@@ -152,10 +152,10 @@ class Reports(CommandTest):
     def test_a_dry_run_reports_everything_and_changes_nothing(self):
         base = folder("dry")
         shutil.copytree(self.photos, base / "photos")
-        words = ("build", base / "photos", "--library", base / "library", "--json", "--quiet", "--prune")
+        arguments = ("build", base / "photos", "--library", base / "library", "--json", "--quiet", "--prune")
 
         def statuses(*options):
-            result = run(*words, *options)
+            result = run(*arguments, *options)
             self.assertEqual(result.returncode, 1)
             lines = map(json.loads, result.stdout.splitlines())
             return {line["id"]: line["status"] for line in lines if line["status"] != "passed over"}
@@ -182,30 +182,30 @@ class AtOnce(CommandTest):
         self.base = folder("at-once")
         for number in range(4):
             photo(self.base / f"photos/{number}.png", 900, 700 + number)
-        self.words = ("build", self.base / "photos", "--library", self.base / "library", "--summary")
+        self.arguments = ("build", self.base / "photos", "--library", self.base / "library", "--summary")
 
     def test_the_second_waits_and_does_nothing_twice(self):
-        processes = [subprocess.Popen([BINARY, *map(str, self.words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        processes = [subprocess.Popen([BINARY, *map(str, self.arguments)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                      for _ in range(3)]
         told = [process.communicate(timeout=120)[1] for process in processes]
         self.assertEqual([process.returncode for process in processes], [0] * 3, told)
         self.assertEqual(sorted(text.splitlines()[-1] for text in told), ["0 built, 4 unchanged"] * 2 + ["4 built"])
 
     def test_one_that_waits_says_so_and_can_be_stopped(self):
-        self.assertEqual(run(*self.words).returncode, 0)
+        self.assertEqual(run(*self.arguments).returncode, 0)
         path = self.base / "library/.ziggurat-build.lock"
         self.assertFalse(path.exists(), "it is there only while a build runs")
         with path.open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            process = subprocess.Popen([BINARY, *map(str, self.words)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen([BINARY, *map(str, self.arguments)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             self.assertEqual(process.stderr.readline(), f"another build of {self.base}/library is running; waiting for its end\n")
             process.terminate()
             process.communicate(timeout=20)
             self.assertEqual(process.returncode, 130)
             # A dry run changes nothing, and waits for nobody.
-            self.assertEqual(run(*self.words, "--dry-run").returncode, 0)
+            self.assertEqual(run(*self.arguments, "--dry-run").returncode, 0)
         # What a killed build left is in nobody's way.
-        self.assertEqual(run(*self.words).stderr, "0 built, 4 unchanged\n")
+        self.assertEqual(run(*self.arguments).stderr, "0 built, 4 unchanged\n")
         self.assertFalse(path.exists())
 
 

@@ -182,14 +182,14 @@ class Renamed(MovedTest):
         for number in (1, 2):
             photo(self.photos / f"old/p{number}.jpg", 300, 200 + number)
         self.build("--book")
-        words = '{"title": "By hand"}'
-        (self.library / "old/book.json").write_text(words)
+        metadata = '{"title": "By hand"}'
+        (self.library / "old/book.json").write_text(metadata)
         for old, new in (("old", "new"), ("new", "newer")):
             (self.photos / old).rename(self.photos / new)
             # That of the source does not replace it.
             (self.photos / new / "book.json").write_text('{"title": "Of the source"}')
             self.assertEqual(self.build("--book"), {f"{new}/p{number}": f"moved {old}/p{number}" for number in (1, 2)})
-            self.assertEqual((self.library / new / "book.json").read_text(), words)
+            self.assertEqual((self.library / new / "book.json").read_text(), metadata)
             self.assertFalse((self.library / old).exists())
         # Where another one is, each stays.
         (self.photos / "newer").rename(self.photos / "newest")

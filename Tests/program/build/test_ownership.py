@@ -220,12 +220,12 @@ class Ownership(OwnershipTest):
         self.library.mkdir()
         password = ("--password-file", self.base / "password")
         self.assertEqual(run("space", "create", self.library, *password).returncode, 0)
-        words = ("--library", self.library, "--space", *password)
-        self.assertEqual(run("build", self.base / "ca", *words).returncode, 0)
-        result = run("build", self.base / "cb", *words)
+        arguments = ("--library", self.library, "--space", *password)
+        self.assertEqual(run("build", self.base / "ca", *arguments).returncode, 0)
+        result = run("build", self.base / "cb", *arguments)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("has the same id 'p1' as an image of another source of this library", result.stderr)
-        self.assertEqual(run("build", self.base / "ca", *words, "--summary").stderr, "0 built, 1 unchanged\n")
+        self.assertEqual(run("build", self.base / "ca", *arguments, "--summary").stderr, "0 built, 1 unchanged\n")
 
     def test_parts_of_a_plan_replace_no_image_of_another_source(self):
         photo(self.base / "ca/p1.jpg", 60, 40)
@@ -386,9 +386,9 @@ class Names(CommandTest):
             self.assertOneFailure(message, "cb/p1.jpg", "has the same id 'p1' as", "ca/p1.jpg", "--prefix NAME")
             photo(self.base / "ca/p1.jpg", 62, 40)
 
-    def assertOneFailure(self, message, *words):
+    def assertOneFailure(self, message, *parts):
         self.assertEqual(len(message.splitlines()), 1, message)
-        for word in words:
+        for word in parts:
             self.assertIn(word, message)
 
     def test_a_name_that_is_another_ones_stem(self):

@@ -24,28 +24,28 @@ class PDFText(CommandTest):
         self.base = folder("pdf words")
         self.library = self.base / "library"
 
-    def build(self, name: str, data: bytes, *words: str):
+    def build(self, name: str, data: bytes, *tags: str):
         source = self.base / name
         source.write_bytes(data)
-        if words:
-            write(source, *words)
+        if tags:
+            write(source, *tags)
         result = run("build", source, "--library", self.library, "--dpi", "50")
         self.assertEqual(result.returncode, 0, result.stderr)
         return source
 
     def test_of_one_page_in_utf_16(self):
-        def text(words: str) -> str:
-            return f"<feff{words.encode('utf-16-be').hex()}>"
+        def text(value: str) -> str:
+            return f"<feff{value.encode('utf-16-be').hex()}>"
 
         info = f"<< /Title {text('Plain title')} /Author {text('Ænne')} >>"
         self.build("wide.pdf", document(1, info))
-        words = parts(self.library / "wide.szi")[0]
-        self.assertEqual((words["title"], words["creator"]), ("Plain title", "Ænne"))
+        metadata = parts(self.library / "wide.szi")[0]
+        self.assertEqual((metadata["title"], metadata["creator"]), ("Plain title", "Ænne"))
 
     def test_of_one_page(self):
         source = self.build("one.pdf", document(1))
-        words = parts(self.library / "one.szi")[0]
-        self.assertEqual((words["title"], words["caption"], words["creators"], words["keywords"]),
+        metadata = parts(self.library / "one.szi")[0]
+        self.assertEqual((metadata["title"], metadata["caption"], metadata["creators"], metadata["keywords"]),
                          ("Info title", "About things", ["Ann", "Bob"], ["alpha", "beta"]))
         # As pdfinfo reads it.
         told = subprocess.run(["pdfinfo", source], capture_output=True, text=True, check=True).stdout
@@ -56,8 +56,8 @@ class PDFText(CommandTest):
         self.build("xmp.pdf", document(1), "-XMP-dc:Title=XMP title", "-XMP-dc:Rights=CC0", "-XMP-dc:Description=described",
                    "-XMP-dc:Creator=Cleo", "-XMP-dc:Subject=k1", "-XMP-dc:Subject=k2", "-XMP-xmp:CreateDate=2024:05:01 10:20:30",
                    "-XMP-cc:License=https://example.org/by", "-XMP-dc:Date=1890")
-        words = parts(self.library / "xmp.szi")[0]
-        self.assertEqual({name: words[name] for name in ("title", "rights", "caption", "creator", "keywords", "license", "date")},
+        metadata = parts(self.library / "xmp.szi")[0]
+        self.assertEqual({name: metadata[name] for name in ("title", "rights", "caption", "creator", "keywords", "license", "date")},
                          {"title": "XMP title", "rights": "CC0", "caption": "described", "creator": "Cleo",
                           "keywords": ["k1", "k2"], "license": "https://example.org/by", "date": "1890"})
         self.build("dated.pdf", document(1), "-XMP-xmp:CreateDate=2024:05:01 10:20:30")

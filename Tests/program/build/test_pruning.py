@@ -19,12 +19,12 @@ class Pruning(CommandTest):
         base = folder("prune")
         photo(base / "photos/a.jpg", 60, 40)
         gone = photo(base / "photos/b.jpg", 60, 40)
-        words = ("build", base / "photos", "--library", f"{base}/library/")
-        run(*words)
+        arguments = ("build", base / "photos", "--library", f"{base}/library/")
+        run(*arguments)
         gone.unlink()
-        self.assertEqual(run(*words).returncode, 0)
+        self.assertEqual(run(*arguments).returncode, 0)
         self.assertEqual(ids(base / "library"), ["a", "b"])
-        result = run(*words, "--prune")
+        result = run(*arguments, "--prune")
         self.assertEqual((result.returncode, ids(base / "library")), (0, ["a"]))
         self.assertIn("pruned b\n", result.stderr)
 
@@ -32,13 +32,13 @@ class Pruning(CommandTest):
         base = folder("empty")
         photo(base / "photos/a.jpg", 60, 40)
         photo(base / "photos/b.jpg", 60, 40)
-        words = ("build", base / "photos", "--library", base / "library")
-        self.assertEqual(run(*words).returncode, 0)
+        arguments = ("build", base / "photos", "--library", base / "library")
+        self.assertEqual(run(*arguments).returncode, 0)
         (base / "photos").rename(base / "away")
         (base / "photos").mkdir()
         for more in ((), ("--quiet",), ("--dry-run",)):
             with self.subTest(more):
-                result = run(*words, *more)
+                result = run(*arguments, *more)
                 self.assertEqual(result.returncode, 1, result.stderr)
                 self.assertIn("photos: contains no images although 2 images were built from it: is its disk mounted?", result.stderr)
         self.assertEqual(ids(base / "library"), ["a", "b"])
@@ -48,7 +48,7 @@ class Pruning(CommandTest):
         self.assertNotIn("is its disk mounted", result.stderr)
         (base / "photos").rmdir()
         (base / "away").rename(base / "photos")
-        self.assertEqual(run(*words).returncode, 0)
+        self.assertEqual(run(*arguments).returncode, 0)
 
     def test_an_empty_folder_below_a_source_is_reported_also_without_it(self):
         """As the mount point of a disk that is not mounted."""
@@ -59,8 +59,8 @@ class Pruning(CommandTest):
         (base / "photos/new").mkdir()
         # Beside the file whose pages have this folder in their ids.
         (base / "photos/doc").mkdir()
-        words = ("build", base / "photos", "--library", base / "library")
-        result = run(*words)
+        arguments = ("build", base / "photos", "--library", base / "library")
+        result = run(*arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
         everything = ids(base / "library")
         (base / "photos/2024").rename(base / "away")
@@ -69,14 +69,14 @@ class Pruning(CommandTest):
         told = f"{base}/photos/2024: is empty although 2 images were built from it: is its disk mounted? (--prune=all moves them to the trash)"
         for more in ((), ("--quiet",), ("--dry-run",), ("--summary",)):
             with self.subTest(more):
-                result = run(*words, *more)
+                result = run(*arguments, *more)
                 self.assertEqual((result.returncode, result.stderr.count(f"ziggurat: {told}\n")), (1, 1), result.stderr)
         self.assertEqual(ids(base / "library"), everything)
         # Nor with --prune, if a source that cannot be read keeps everything.
-        result = run(*words, base / "none", "--prune", "--quiet")
+        result = run(*arguments, base / "none", "--prune", "--quiet")
         self.assertEqual((result.returncode, result.stderr.count(told)), (1, 1), result.stderr)
         (base / "photos/2023/d.jpg").unlink()
-        result = run(*words, "--quiet")
+        result = run(*arguments, "--quiet")
         self.assertEqual(result.stderr, f"ziggurat: {base}/photos/2023: is empty, like 1 other folder, although 3 images were built from them: are their "
                          "disks mounted? (--prune=all moves them to the trash)\n")
         with Server(base / "library") as server:
@@ -84,7 +84,7 @@ class Pruning(CommandTest):
         (base / "photos/2023").rmdir()
         shutil.rmtree(base / "photos/2024")
         (base / "away").rename(base / "photos/2024")
-        self.assertEqual(run(*words).returncode, 0)
+        self.assertEqual(run(*arguments).returncode, 0)
         # Of books, too, whose ids may begin with the folder's name.
         book = ("build", base / "photos/2024", "--book", "--library", base / "books")
         self.assertEqual(run(*book).returncode, 0)
@@ -106,16 +106,16 @@ class Pruning(CommandTest):
         base = folder("prune")
         photo(base / "photos/a.jpg", 60, 40)
         photo(base / "photos/b.jpg", 60, 40)
-        words = ("build", base / "photos", base / "more", "--library", base / "library", "--prune")
+        arguments = ("build", base / "photos", base / "more", "--library", base / "library", "--prune")
         photo(base / "more/c.jpg", 60, 40)
-        run(*words)
+        run(*arguments)
         (base / "photos/a.jpg").write_text("no picture any more")
         (base / "photos/b.jpg").unlink()
-        self.assertEqual(run(*words).returncode, 1)
+        self.assertEqual(run(*arguments).returncode, 1)
         self.assertEqual(ids(base / "library"), ["a", "c"])
         # A whole source that is away, perhaps a disk that is not mounted.
         shutil.rmtree(base / "more")
-        self.assertEqual(run(*words).returncode, 1)
+        self.assertEqual(run(*arguments).returncode, 1)
         self.assertEqual(ids(base / "library"), ["a", "c"])
 
 
@@ -123,8 +123,8 @@ class Pruning(CommandTest):
         base = folder("prune")
         for name in ("a", "b", "deep/c", "deep/d", "stays"):
             photo(base / f"photos/{name}.jpg", 60, 40)
-        words = ("build", base / "photos", "--library", base / "library")
-        self.assertEqual(run(*words).returncode, 0)
+        arguments = ("build", base / "photos", "--library", base / "library")
+        self.assertEqual(run(*arguments).returncode, 0)
         (base / "library/deep/c.xmp").write_text("words")
         (base / "library/deep/c.xmp").chmod(0o600)
         before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in (base / "library/deep").iterdir()}
@@ -138,7 +138,7 @@ class Pruning(CommandTest):
         space = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"])
         if subprocess.run([*space, "sh", "-c", mounts, "sh", base, "true"], capture_output=True).returncode != 0:
             self.skipTest("nothing can be mounted here")
-        result = subprocess.run([*space, "sh", "-c", mounts, "sh", base, BINARY, *words, "--prune"], capture_output=True, text=True,
+        result = subprocess.run([*space, "sh", "-c", mounts, "sh", base, BINARY, *arguments, "--prune"], capture_output=True, text=True,
                                 timeout=120)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertEqual([line for line in result.stderr.splitlines() if line.startswith("pruned ")],
@@ -161,13 +161,13 @@ class Pruning(CommandTest):
         self.assertEqual(len(archives(base / "library")), count)
         return base
 
-    def assertSpared(self, base, result, gone: int, *words):
+    def assertSpared(self, base, result, gone: int, *parts):
         self.assertEqual(result.returncode, 1, result.stderr)
         lines = result.stderr.splitlines()
         self.assertEqual(sum(line.startswith("would prune ") for line in lines), gone, result.stderr)
         failure = [line for line in lines if line.startswith("ziggurat: ")]
         self.assertEqual(len(failure), 1, result.stderr)
-        for word in (*words, "nothing is pruned", "--prune=all"):
+        for word in (*parts, "nothing is pruned", "--prune=all"):
             self.assertIn(word, failure[0])
         self.assertFalse((base / "library/.ziggurat-trash").exists())
 
@@ -195,25 +195,25 @@ class Pruning(CommandTest):
         base = self.big(2)
         photo(base / "photos/disk/b.png", 20, 11)
         photo(base / "photos/disk/deep/c.png", 20, 12)
-        words = ("build", base / "photos", "--library", base / "library")
-        self.assertEqual(run(*words).returncode, 0)
+        arguments = ("build", base / "photos", "--library", base / "library")
+        self.assertEqual(run(*arguments).returncode, 0)
         (base / "photos/001.png").unlink()
         shutil.rmtree(base / "photos/disk")
         (base / "photos/disk").mkdir()
         for options in (("--dry-run",), ()):
-            result = run(*words, "--prune", *options)
+            result = run(*arguments, "--prune", *options)
             self.assertEqual(result.returncode, 1, result.stderr)
             for word in ("would prune disk/b\n", "would prune disk/deep/c\n", f"2 images not pruned, since {base}/photos/disk is empty", "--prune=all"):
                 self.assertIn(word, result.stderr)
         # All others go.
         self.assertEqual(ids(base / "library"), ["000", "disk/b", "disk/deep/c"])
-        result = run(*words, "--prune=all")
+        result = run(*arguments, "--prune=all")
         self.assertEqual((result.returncode, ids(base / "library")), (0, ["000"]), result.stderr)
         # A folder that was removed is no mount point.
         photo(base / "photos/disk/b.png", 20, 11)
-        self.assertEqual(run(*words).returncode, 0)
+        self.assertEqual(run(*arguments).returncode, 0)
         shutil.rmtree(base / "photos/disk")
-        result = run(*words, "--prune")
+        result = run(*arguments, "--prune")
         self.assertEqual((result.returncode, ids(base / "library")), (0, ["000"]), result.stderr)
 
     def test_a_source_that_is_gone_for_good(self):
@@ -244,8 +244,8 @@ class Pruning(CommandTest):
         self.assertEqual(len(archives(base / "library")), 30)
         self.assertEqual(run("build", base / "photos", "--library", base / "library", "--prune=all").returncode, 0)
         self.assertEqual(len(archives(base / "library")), 19)
-        for words in (("--prune=most",), ("--keep-deleted", "-1")):
-            self.assertUsageError(run("build", base / "photos", "--library", base / "library", *words), words[0].split("=")[0])
+        for arguments in (("--prune=most",), ("--keep-deleted", "-1")):
+            self.assertUsageError(run("build", base / "photos", "--library", base / "library", *arguments), arguments[0].split("=")[0])
         environment = {"ZIGGURAT_PRUNE": "all"}
         (base / "photos/020.png").unlink()
         self.assertEqual(run("build", base / "photos", "--library", base / "library", environment=environment).returncode, 0)
@@ -255,25 +255,25 @@ class Pruning(CommandTest):
         base = self.big(6)
         (base / "photos/part").mkdir()
         (base / "photos/000.png").rename(base / "photos/part/x.png")
-        words = ("--library", base / "library", "--prune")
-        self.assertEqual(run("build", base / "photos", *words).returncode, 0)
-        self.assertEqual(run("build", base / "photos", "--book", *words).returncode, 0)
-        self.assertEqual(run("build", base / "photos/part", *words).returncode, 0)
+        arguments = ("--library", base / "library", "--prune")
+        self.assertEqual(run("build", base / "photos", *arguments).returncode, 0)
+        self.assertEqual(run("build", base / "photos", "--book", *arguments).returncode, 0)
+        self.assertEqual(run("build", base / "photos/part", *arguments).returncode, 0)
         plain = [f"00{number}" for number in range(1, 6)]
         book = [f"photos/{name}" for name in plain]
         self.assertEqual(ids(base / "library"), plain + ["part/x"] + book + ["x"])
-        self.assertEqual(run("build", base / "photos", *words).returncode, 0)
+        self.assertEqual(run("build", base / "photos", *arguments).returncode, 0)
         self.assertEqual(len(ids(base / "library")), 12)
 
     def test_what_was_pruned_comes_back_by_the_server_and_is_emptied_on_request(self):
         base = self.big(4)
         (base / "library/001.xmp").write_text("words")
         (base / "photos/001.png").unlink()
-        words = ("build", base / "photos", "--library", base / "library", "--prune")
+        arguments = ("build", base / "photos", "--library", base / "library", "--prune")
         (base / "token").write_text("0123456789abcdef\n")
         bearer = {"Authorization": "Bearer 0123456789abcdef"}
         with Server(base / "library", "--writable", "--token-file", base / "token") as server:
-            self.assertEqual(run(*words).returncode, 0)
+            self.assertEqual(run(*arguments).returncode, 0)
             self.assertFalse((base / "library/001.xmp").exists())
             told = json.loads(server.get("/api/trash", **bearer).body)["items"]
             self.assertEqual([each["images"] for each in told], [["001"]])
@@ -281,11 +281,11 @@ class Pruning(CommandTest):
             self.assertEqual(json.loads(server.get(path, "POST", **bearer, **{"Content-Length": "0"}).body)["restored"], ["001"])
         self.assertEqual((base / "library/001.xmp").read_text(), "words")
         # Who brought it back wants it.
-        self.assertEqual((run(*words).returncode, len(archives(base / "library"))), (0, 4))
+        self.assertEqual((run(*arguments).returncode, len(archives(base / "library"))), (0, 4))
         (base / "photos/002.png").unlink()
-        self.assertEqual(run(*words, "--keep-deleted", 1).returncode, 0)
+        self.assertEqual(run(*arguments, "--keep-deleted", 1).returncode, 0)
         self.assertEqual(len(list((base / "library/.ziggurat-trash").rglob("*.szi"))), 1)
-        self.assertEqual(run(*words, "--keep-deleted", 0).returncode, 0)
+        self.assertEqual(run(*arguments, "--keep-deleted", 0).returncode, 0)
         self.assertEqual(list((base / "library/.ziggurat-trash").rglob("*.szi")), [])
 
     def test_a_private_space_is_pruned_with_the_same_care(self):
@@ -293,12 +293,12 @@ class Pruning(CommandTest):
         for name in ("a.png", "b.png", "deep/c.png"):
             photo(base / "photos" / name, 20, 10)
         (base / "password").write_text("a password of the tests\n")
-        words = ("--library", base / "library", "--space", "--password-file", base / "password")
+        arguments = ("--library", base / "library", "--space", "--password-file", base / "password")
         (base / "library").mkdir()
-        self.assertEqual(run("space", "create", base / "library", *words[-2:]).returncode, 0)
+        self.assertEqual(run("space", "create", base / "library", *arguments[-2:]).returncode, 0)
 
         def build(place, *options):
-            return run("build", base / place, *words, *options)
+            return run("build", base / place, *arguments, *options)
 
         self.assertEqual(build("photos").returncode, 0)
         self.assertEqual(build("photos/deep", "--prune").stderr.count("prune"), 0)

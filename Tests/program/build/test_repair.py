@@ -123,10 +123,10 @@ class Repairs(CommandTest):
         self.assertIn("has changed since its archive was built", self.verify(1, "--repair").stderr)
         self.assertEqual(self.content(), damaged)
 
-    def sql(self, words):
+    def sql(self, query):
         import sqlite3
         with sqlite3.connect(self.library / "catalog.sqlite") as catalog:
-            return "\n".join(row[0] for row in catalog.execute(words))
+            return "\n".join(row[0] for row in catalog.execute(query))
 
     def test_names_that_differ_by_composition_alone(self):
         base = folder("composed")
@@ -262,8 +262,8 @@ class Repairs(CommandTest):
         self.assertUsageError(run("verify", self.library, "--repair", "--space"), "--repair cannot be used with --space")
         flip(self.library / "a.szi")
         self.assertIn("takes the library's folder", run("verify", self.library / "a.szi", "--repair").stderr)
-        for words in (("--only", "-"), ("--only", self.base / "nothing"), ("--only", self.base / "photos/a.jpg")):
-            self.assertUsageError(run("build", self.base / "photos", "--library", self.library, *words), "a JSON object")
+        for arguments in (("--only", "-"), ("--only", self.base / "nothing"), ("--only", self.base / "photos/a.jpg")):
+            self.assertUsageError(run("build", self.base / "photos", "--library", self.library, *arguments), "a JSON object")
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ from test_watch import Watched
 def parts(archive) -> tuple[dict, dict]:
     """What an archive says, and its tiles with what else is no word, in their order."""
     with zipfile.ZipFile(archive) as file:
-        words = next((name for name in file.namelist() if name.endswith("/metadata.json")), None)
+        metadata = next((name for name in file.namelist() if name.endswith("/metadata.json")), None)
         rest = {info.filename: (info.header_offset, info.CRC) for info in file.infolist()
                 if not info.filename.endswith((".json", ".dzi"))}
-        return json.loads(file.read(words)) if words else {}, rest
+        return json.loads(file.read(metadata)) if metadata else {}, rest
 
 
 class Sidecars(CommandTest):
@@ -42,8 +42,8 @@ class Sidecars(CommandTest):
 
     def test_its_metadata_precede_the_embedded_ones(self):
         write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside", "-XMP-xmpRights:UsageTerms=ask")
-        words = self.build()
-        self.assertEqual((words["title"], words["creator"], words["usageTerms"], words["identifier"]), ("beside", "own", "ask", "1"))
+        metadata = self.build()
+        self.assertEqual((metadata["title"], metadata["creator"], metadata["usageTerms"], metadata["identifier"]), ("beside", "own", "ask", "1"))
         self.build(status="unchanged")
         with Server(self.library) as server:
             image = json.loads(server.get("/api/images/INV-0091").body)
@@ -83,8 +83,8 @@ class Sidecars(CommandTest):
         for title in ("first", "second"):
             write(sidecar, f"-XMP-dc:Title={title}")
             self.build("--dry-run", status="would update metadata")
-            words = self.build(status="metadata-updated")
-            self.assertEqual((words["title"], words["creator"]), (title, "own"))
+            metadata = self.build(status="metadata-updated")
+            self.assertEqual((metadata["title"], metadata["creator"]), (title, "own"))
             self.assertEqual(parts(archive)[1], tiles)
             self.build(status="unchanged")
         # A build with the same words gives the same bytes.
@@ -108,8 +108,8 @@ class Sidecars(CommandTest):
         write(self.base / "photos/INV-0091.xmp", "-XMP-dc:Title=beside")
         self.build()
         photo(self.source, 600, 400)
-        words = self.build()
-        self.assertEqual((words["title"], words.get("creator")), ("beside", None))
+        metadata = self.build()
+        self.assertEqual((metadata["title"], metadata.get("creator")), ("beside", None))
 
     def test_every_page_has_them(self):
         self.source.unlink()
@@ -198,8 +198,8 @@ class Sidecars(CommandTest):
             with zipfile.ZipFile(archive) as file:
                 self.assertIsNone(file.testzip())
             self.assertIn(parts(archive)[0].get("title"), [None, *map(str, range(number + 1))])
-        words = self.build("--quiet", "--format", "png", status="metadata-updated" if parts(archive)[0].get("title") != "11" else "unchanged")
-        self.assertEqual(words["title"], "11")
+        metadata = self.build("--quiet", "--format", "png", status="metadata-updated" if parts(archive)[0].get("title") != "11" else "unchanged")
+        self.assertEqual(metadata["title"], "11")
         self.assertEqual(leftovers(self.library), [])
 
     def test_a_private_space_has_the_metadata_too(self):

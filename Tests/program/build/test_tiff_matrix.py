@@ -379,10 +379,10 @@ def from_cmyk(colour: numpy.ndarray) -> numpy.ndarray:
     if key not in CMYK:
         place = folder("cmyk")
         (place / "in.raw").write_bytes(key)
-        for words in (f"rawload in.raw raw.v {COLUMNS} {ROWS} 8", "copy raw.v cmyk.v --interpretation cmyk --format ushort --bands 4",
+        for command in (f"rawload in.raw raw.v {COLUMNS} {ROWS} 8", "copy raw.v cmyk.v --interpretation cmyk --format ushort --bands 4",
                       "icc_transform cmyk.v out.v srgb --input-profile cmyk --intent relative --black-point-compensation",
                       "rawsave out.v out.raw"):
-            subprocess.run(["vips", *words.split()], cwd=place, check=True, capture_output=True)
+            subprocess.run(["vips", *command.split()], cwd=place, check=True, capture_output=True)
         CMYK[key] = numpy.frombuffer((place / "out.raw").read_bytes(), numpy.uint8).reshape(ROWS, COLUMNS, 3) / 255
     return CMYK[key]
 
@@ -483,7 +483,7 @@ class Matrix(CommandTest):
 
     def test_a_refusal_names_the_tag_and_its_value(self):
         gray = numpy.zeros((20, 20, 1), numpy.uint8)
-        for words, picture in {
+        for reason, picture in {
                 "PhotometricInterpretation 51177": Picture(gray, 51177, 8),
                 "InkSet 2": Picture(numpy.zeros((20, 20, 5), numpy.uint8), SEPARATED, 8, more={332: (3, [2])}),
                 "PhotometricInterpretation 32844": Picture(gray, 32844, 8),
@@ -491,9 +491,9 @@ class Matrix(CommandTest):
                 "SampleFormat 6": Picture(gray.astype(numpy.complex64), BLACK_IS_ZERO, 64, COMPLEX),
                 "BitsPerSample 16": Picture(numpy.zeros((20, 20, 3), numpy.uint16), YCBCR, 16),
         }.items():
-            with self.subTest(words):
+            with self.subTest(reason):
                 message = self.refused(file([picture]))
-                self.assertIn(words, message)
+                self.assertIn(reason, message)
                 self.assertEqual(len(message.splitlines()), 1)
                 self.assertNotRegex(message, "tiff2vips|TIFF[A-Z][a-z]+")
         data = file([Picture(gray, BLACK_IS_ZERO, 8)])

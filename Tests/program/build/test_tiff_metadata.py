@@ -88,7 +88,7 @@ class TIFFTest(CommandTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         return {line["id"]: line for line in map(json.loads, result.stdout.splitlines())}
 
-    def words(self, id: str) -> dict:
+    def metadata(self, id: str) -> dict:
         return parts(self.library / f"{id}.szi")[0]
 
     def pixels(self, id: str) -> numpy.ndarray:
@@ -116,16 +116,16 @@ class Words(TIFFTest):
         self.built(files)
         for name in files:
             with self.subTest(name):
-                words = self.words(name)
+                metadata = self.metadata(name)
                 if name.startswith("tags"):
                     read = self.exiftool(name, "-ImageDescription", "-Artist", "-Copyright", "-DateTimeOriginal")
-                    self.assertEqual((words.get("caption"), words.get("creator"), words.get("rights")),
+                    self.assertEqual((metadata.get("caption"), metadata.get("creator"), metadata.get("rights")),
                                      (read["ImageDescription"], read["Artist"], read["Copyright"]))
-                    self.assertEqual(words.get("date"), "1998-07-06T05:04:03")
+                    self.assertEqual(metadata.get("date"), "1998-07-06T05:04:03")
                 elif name.startswith("xmp"):
-                    self.assertEqual(words.get("title"), self.exiftool(name, "-XMP-dc:Title")["Title"])
+                    self.assertEqual(metadata.get("title"), self.exiftool(name, "-XMP-dc:Title")["Title"])
                 else:
-                    self.assertEqual(words.get("caption"), self.exiftool(name, "-Caption-Abstract")["Caption-Abstract"])
+                    self.assertEqual(metadata.get("caption"), self.exiftool(name, "-Caption-Abstract")["Caption-Abstract"])
 
     def test_each_page_has_its_own_metadata(self):
         pages = [{270: text("A view of the town"), 315: text("Ann")}, {270: text("A view of the river"), 315: text("Bob")}, {},
@@ -134,19 +134,19 @@ class Words(TIFFTest):
             for is_big in (False, True):
                 with self.subTest(order=order, is_big=is_big):
                     self.built({"letter": tiff(pages, order, is_big)})
-                    found = [self.words(f"letter/{number}") for number in range(1, 5)]
-                    self.assertEqual([words.get("caption") for words in found],
+                    found = [self.metadata(f"letter/{number}") for number in range(1, 5)]
+                    self.assertEqual([metadata.get("caption") for metadata in found],
                                      ["A view of the town", "A view of the river", None, None])
-                    self.assertEqual([words.get("creator") for words in found], ["Ann", "Bob", None, None])
-                    self.assertEqual([words.get("title") for words in found], [None, None, None, "By the sea"])
-                    self.assertEqual([words.get("date") for words in found], [None, None, None, "1998-07-06T05:04:03"])
+                    self.assertEqual([metadata.get("creator") for metadata in found], ["Ann", "Bob", None, None])
+                    self.assertEqual([metadata.get("title") for metadata in found], [None, None, None, "By the sea"])
+                    self.assertEqual([metadata.get("date") for metadata in found], [None, None, None, "1998-07-06T05:04:03"])
 
     def test_xmp_of_the_first_directory_alone_describes_all_pages(self):
         """As exiftool writes it."""
         self.built({"letter": tiff([{700: (BYTE, XMP.format("By the sea").encode())}, {}, {270: text("A view of the river")}])})
-        found = [self.words(f"letter/{number}") for number in range(1, 4)]
-        self.assertEqual([words.get("title") for words in found], ["By the sea"] * 3)
-        self.assertEqual([words.get("caption") for words in found], [None, None, "A view of the river"])
+        found = [self.metadata(f"letter/{number}") for number in range(1, 4)]
+        self.assertEqual([metadata.get("title") for metadata in found], ["By the sea"] * 3)
+        self.assertEqual([metadata.get("caption") for metadata in found], [None, None, "A view of the river"])
 
     def test_a_page_whose_metadata_changes(self):
         pages = [{270: text("A view of the town")}, {270: text("A view of the river")}]
@@ -154,13 +154,13 @@ class Words(TIFFTest):
         source = self.sources / "letter.tif"
         source.write_bytes(tiff([{270: text("A view of the hills")}, {270: text("A view of the coast")}]))
         run("build", self.sources, "--library", self.library, "--quiet", "--format", "png")
-        self.assertEqual([self.words(f"letter/{number}")["caption"] for number in (1, 2)],
+        self.assertEqual([self.metadata(f"letter/{number}")["caption"] for number in (1, 2)],
                          ["A view of the hills", "A view of the coast"])
 
     def test_a_picture_behind_a_reduced_copy(self):
         """The metadata are those of the picture that is shown."""
         self.built({"scan": tiff([{254: (LONG, [1]), 270: text("A small copy")}, {270: text("A view of the town")}])})
-        self.assertEqual(self.words("scan")["caption"], "A view of the town")
+        self.assertEqual(self.metadata("scan")["caption"], "A view of the town")
 
 
 class Scale(TIFFTest):

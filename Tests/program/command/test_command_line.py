@@ -97,8 +97,8 @@ class Usage(CommandTest):
         config = base / "ziggurat.conf"
         config.write_text(f"# Both commands read it.\ntile-size = 128\nlibrary = {base}/library\nmax-header-size = 2KB\nidle-timeout = 1m\n")
 
-        def size(*words, **environment) -> int:
-            result = run("build", source, "--config", config, "--force", *words, environment=environment)
+        def size(*options, **environment) -> int:
+            result = run("build", source, "--config", config, "--force", *options, environment=environment)
             self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
             return json.loads(run("inspect", base / "library/a.szi", "--json").stdout)["tileSize"]
 

@@ -12,8 +12,8 @@ class Demo(CommandTest):
         subprocess.run([ROOT / "Tests/scripts/wallpapers", photos], check=True, capture_output=True)
         recipe = subprocess.run(["make", "--dry-run", "demo"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
         command = next(line for line in recipe.splitlines() if " build '.cache/photos' " in line)
-        words = shlex.split(command.split("||")[0])
-        options = words[words.index("--library") + 2:]
+        arguments = shlex.split(command.split("||")[0])
+        options = arguments[arguments.index("--library") + 2:]
         result = run("build", photos, "--library", folder("library"), "--dry-run", *options)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stderr.splitlines()[-1], f"{len(list(photos.iterdir()))} would be built")

@@ -161,18 +161,18 @@ class Several(Exports):
         output = self.place / "out"
         (output / "c").mkdir(parents=True)
         (output / "c/mine").write_text("mine")
-        words = ("export", self.archive, self.place / "library/c.szi", "--layout", "dz", "--output", output)
-        result = run(*words)
+        arguments = ("export", self.archive, self.place / "library/c.szi", "--layout", "dz", "--output", output)
+        result = run(*arguments)
         self.assertEqual(result.returncode, 1)
         self.assertIn("something of that name is there", result.stderr)
         self.assertEqual(result.stderr.splitlines()[-1], "1 image exported, 1 failed")
         self.assertEqual(tree(output / "c"), ["mine"])
         self.assertIn("picture.dzi", tree(output / "picture"))
-        result = run(*words, "--force", "--quiet")
+        result = run(*arguments, "--force", "--quiet")
         self.assertEqual(result.returncode, 1)
         self.assertOneLine(result, f"no export wrote {output / 'c/mine'}")
         (output / "c/mine").unlink()
-        result = run(*words, "--force", "--quiet")
+        result = run(*arguments, "--force", "--quiet")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("c.dzi", tree(output / "c"))
 
@@ -301,14 +301,14 @@ class FullDisk(Exports):
 
 
 class HostileArchives(Exports):
-    def refused(self, archive, *words, **how):
+    def refused(self, archive, *arguments, **how):
         base = folder("hostile")
         for layout in LAYOUTS:
             for options in ((), ("--tile-size", "300")) if layout != "zoomify" else ((),):
                 with self.subTest(f"{layout} {options}"):
                     result = self.export(base / "out", *options, archive=archive, layout=layout, timeout=60)
                     self.assertEqual(result.returncode, 1, result.stderr)
-                    self.assertOneLine(result, *words)
+                    self.assertOneLine(result, *arguments)
                     self.assertEqual(os.listdir(base), [])
 
     def rewritten(self, change):

@@ -7,8 +7,8 @@ import unittest
 from harness import CommandTest, folder, photo, run
 
 
-def vips(*words):
-    subprocess.run(["vips", *map(str, words)], check=True, capture_output=True)
+def vips(*arguments):
+    subprocess.run(["vips", *map(str, arguments)], check=True, capture_output=True)
 
 
 class Sources(CommandTest):

@@ -29,14 +29,14 @@ class Manual(CommandTest):
 
 
 class Completions(CommandTest):
-    def completed(self, *words: str) -> list[str]:
+    def completed(self, *arguments: str) -> list[str]:
         """What bash offers for the last word."""
         script = run("completions", "bash").stdout + """
             COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
             _ziggurat
             printf '%s\\n' "${COMPREPLY[@]}"
             """
-        result = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, check=True)
+        result = subprocess.run(["bash", "-c", script, "bash", *arguments], capture_output=True, text=True, check=True)
         self.assertEqual(result.stderr, "")
         return result.stdout.split()
 

@@ -98,8 +98,8 @@ def expressions() -> Iterable[tuple[str, str]]:
             yield panel["title"], target["expr"]
 
 
-def promtool(*words) -> subprocess.CompletedProcess:
-    return subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True, timeout=60)
+def promtool(*arguments) -> subprocess.CompletedProcess:
+    return subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True, timeout=60)
 
 
 def named(text: str) -> set[str]:
@@ -130,8 +130,8 @@ class Names(unittest.TestCase):
         # Routes by name.
         routes = set(re.findall(r'sent_bytes_total\{route="(\w+)"', text))
         for where, expression in expressions():
-            for words in re.findall(r'route[!=]~"([^"]+)"', expression):
-                self.assertLessEqual(set(words.split("|")), routes, where)
+            for names in re.findall(r'route[!=]~"([^"]+)"', expression):
+                self.assertLessEqual(set(names.split("|")), routes, where)
 
 
 class Rules(unittest.TestCase):

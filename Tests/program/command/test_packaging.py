@@ -242,9 +242,9 @@ class Places(unittest.TestCase):
             return set().union(*map(calls, sets[word])) if word.startswith("@") else {word}
 
         allowed = set()
-        for words in [value for name, value in settings if name == "SystemCallFilter"]:
-            named = set().union(*map(calls, words.lstrip("~").split()))
-            allowed = allowed - named if words.startswith("~") else allowed | named
+        for value in [value for name, value in settings if name == "SystemCallFilter"]:
+            named = set().union(*map(calls, value.lstrip("~").split()))
+            allowed = allowed - named if value.startswith("~") else allowed | named
         return allowed & {"seccomp", "landlock_create_ruleset", "landlock_restrict_self", "setpriority", "clone3", "ptrace", "mount",
                           "reboot", "bpf", "init_module", "sched_setscheduler", "perf_event_open"}
 

@@ -20,12 +20,12 @@ def images(server) -> list[str]:
 
 
 class Waiting(CommandTest):
-    def told(self, server, words: str):
+    def told(self, server, message: str):
         """Waits until the server has said it on stderr."""
         deadline = time.monotonic() + 60
-        while words not in server.errors() and time.monotonic() < deadline:
+        while message not in server.errors() and time.monotonic() < deadline:
             time.sleep(0.1)
-        self.assertIn(words, server.errors())
+        self.assertIn(message, server.errors())
 
 
 class ServeBuild(Waiting):
@@ -87,8 +87,8 @@ class ServeBuild(Waiting):
         self.assertUsageError(run("serve", self.pictures, "--build"), "--library")
 
     def test_conflicting_options_are_reported(self):
-        for options, words in [(["--writable"], "--writable"), (["--space"], "--space"), (["--library", self.pictures], "another folder")]:
-            self.assertUsageError(run("serve", self.pictures, "--build", *options), words)
+        for options, message in [(["--writable"], "--writable"), (["--space"], "--space"), (["--library", self.pictures], "another folder")]:
+            self.assertUsageError(run("serve", self.pictures, "--build", *options), message)
         self.assertUsageError(run("serve", self.pictures / "harbour.jpg", "--build"), "not a folder")
         self.assertUsageError(run("serve", self.pictures / "none", "--build"), "not a folder")
         self.assertUsageError(run("serve", self.pictures, "--library", "x"), "--build")

@@ -30,8 +30,8 @@ class Workflows(unittest.TestCase):
         for workflow in WORKFLOWS.values():
             for command in commands(workflow):
                 self.assertNotIn("${{", command)
-                for words in re.findall(r"(?:^|&& )make ([a-z].*)$", command, re.MULTILINE):
-                    for word in words.split():
+                for arguments in re.findall(r"(?:^|&& )make ([a-z].*)$", command, re.MULTILINE):
+                    for word in arguments.split():
                         name, _, value = word.partition("=")
                         self.assertIn(name, set(re.findall(r"\b[A-Z_]+\b", makefile)) if value else targets, command)
                         made.add(name)

@@ -52,16 +52,16 @@ class Edge:
         raise NotImplementedError
 
     def run(self, command: list, port: int) -> None:
-        words = tempfile.TemporaryFile()
-        self.processes.append(subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=words))
+        log = tempfile.TemporaryFile()
+        self.processes.append(subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=log))
         end = time.monotonic() + 20
         while True:
             try:
                 return socket.create_connection(("127.0.0.1", port)).close()
             except OSError:
                 if self.processes[-1].poll() is not None or time.monotonic() > end:
-                    words.seek(0)
-                    raise AssertionError(f"{self.name}: {words.read().decode(errors='replace')}{self.log()}") from None
+                    log.seek(0)
+                    raise AssertionError(f"{self.name}: {log.read().decode(errors='replace')}{self.log()}") from None
                 time.sleep(0.05)
 
     def log(self) -> str:
@@ -161,8 +161,8 @@ class Varnish(Edge):
         (self.folder / "varnish.vcl").write_text(text.replace("/etc/varnish/ziggurat-edge-key", str(self.key_file)))
         options = " ".join(re.findall(r"-p [a-z_]+=[^ `]+", (PACKAGING / "varnish.vcl").read_text())).split()
         here = {"-n": self.folder / "varnish", "-a": f"127.0.0.1:{self.port}", "-f": self.folder / "varnish.vcl", "-s": "malloc,256m"}
-        words: list = self.command or ["varnishd", "-F", "-j", "none", "-T", "none", "-n", "", "-a", "", "-f", "", "-s", "", *options]
-        self.run([f"/usr/sbin/{words[0]}", *(here.get(before, word) for before, word in zip(words, words[1:]))], self.port)
+        arguments: list = self.command or ["varnishd", "-F", "-j", "none", "-T", "none", "-n", "", "-a", "", "-f", "", "-s", "", *options]
+        self.run([f"/usr/sbin/{arguments[0]}", *(here.get(before, word) for before, word in zip(arguments, arguments[1:]))], self.port)
 
 
 EDGES = {"nginx": Nginx, "Varnish": Varnish}

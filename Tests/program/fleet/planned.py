@@ -20,24 +20,24 @@ class PlanTest(CommandTest):
         self.photos, self.library, self.reports = self.base / "photos", self.base / "library", self.base / "reports"
         self.photos.mkdir()
 
-    def plan(self, *words, code: int = 0, name: str = "plan.jsonl") -> Path:
-        result = run("plan", *(words or (self.photos,)), "--library", self.library)
+    def plan(self, *arguments, code: int = 0, name: str = "plan.jsonl") -> Path:
+        result = run("plan", *(arguments or (self.photos,)), "--library", self.library)
         self.assertEqual(result.returncode, code, result.stderr)
         (self.base / name).write_text(result.stdout)
         return self.base / name
 
-    def shard(self, plan: Path, number: int, count: int, *words):
+    def shard(self, plan: Path, number: int, count: int, *arguments):
         return run("build", "--plan", plan, "--shard", f"{number}/{count}", "--library", self.library,
-                   "--journal-dir", self.reports, "--json", *words)
+                   "--journal-dir", self.reports, "--json", *arguments)
 
     def told(self) -> list[dict]:
         """The lines of all reports, file by file."""
         files = sorted(self.reports.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         return [json.loads(line) for path in files for line in path.read_text().splitlines() if line.endswith("}")]
 
-    def outcomes(self, *words) -> dict[str, str]:
+    def outcomes(self, *arguments) -> dict[str, str]:
         """By `ziggurat report`, how each image came out."""
-        self.report = run("report", *words, "--json")
+        self.report = run("report", *arguments, "--json")
         return {line["id"]: line["status"] for line in map(json.loads, self.report.stdout.splitlines())}
 
     def pictures(self):

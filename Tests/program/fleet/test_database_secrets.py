@@ -22,12 +22,12 @@ class Messages(unittest.TestCase):
                         f"postgresql://u@127.0.0.1:1/d?password={SECRET}", f"postgresql://u:{SECRET}@[::1/d",
                         f"postgresql://u:{SECRET}@127.0.0.1:1/d?nothing=1", f"postgresql+ssl://u:{SECRET}@h/d",
                         f"postgresql://u:{SECRET}@127.0.0.1:port/d", f"postgresql://u:{SECRET}@127.0.0.1:1/d?sslmode=x"):
-            for words in (("catalog", "check", address), ("catalog", "migrate", address), ("catalog", address),
+            for arguments in (("catalog", "check", address), ("catalog", "migrate", address), ("catalog", address),
                           ("reindex", folder("l"), "--catalog", address), ("inspect", address)):
-                result = run(*words)
-                self.assertNotEqual(result.returncode, 0, words)
-                self.assertNotIn(SECRET, result.stdout + result.stderr, words)
-                self.assertNotEqual(result.stderr, "", words)
+                result = run(*arguments)
+                self.assertNotEqual(result.returncode, 0, arguments)
+                self.assertNotIn(SECRET, result.stdout + result.stderr, arguments)
+                self.assertNotEqual(result.stderr, "", arguments)
 
 
 class Processes(StoreTest):

@@ -75,9 +75,9 @@ class Headers(EdgeTest):
             bare, _, pin = tile.partition("?")
             picture = "/iiif/3/a%20b/0,0,97,101/50,/0/default.jpg"
             view = "/api/images/a%20b/viewport.tiles?width=300&height=200"
-            words = {view: BRIEF, f"{view}&{pin}": PINNED, f"{view}&v=1": BRIEF, f"{view}&{pin}&include=description": BRIEF, tile: PINNED, bare: MOMENT, f"{bare}?v=1": MOMENT, picture: MOMENT, f"{picture}?{pin}": PINNED, f"{picture}?v=1": MOMENT,
+            headers = {view: BRIEF, f"{view}&{pin}": PINNED, f"{view}&v=1": BRIEF, f"{view}&{pin}&include=description": BRIEF, tile: PINNED, bare: MOMENT, f"{bare}?v=1": MOMENT, picture: MOMENT, f"{picture}?{pin}": PINNED, f"{picture}?v=1": MOMENT,
                      "/dzi/a%20b.dzi": BRIEF, "/api/images": BRIEF, "/dzi/none.dzi": "no-store", "/healthz": "no-store"}
-            self.assertEqual({path: server.get(path)["cache-control"] for path in words}, words)
+            self.assertEqual({path: server.get(path)["cache-control"] for path in headers}, headers)
             paths = (tile, bare, picture, "/dzi/%61%20b.dzi", "/iiif/3/a%20b/info.json", "/api/images/a%20b", "/iiif/presentation/3/a%20b/manifest",
                      "/xyz/a%20b/0/0/0.jpg", "/zoomify/a%20b/ImageProperties.xml", "/iip?FIF=a%20b&JTL=0,0", "/iip?FIF=a%20b.jpg&JTL=0,0",
                      "/api/images/a%20b/viewport.jpg?width=30&height=20")
@@ -94,8 +94,8 @@ class Headers(EdgeTest):
         secret.write_text("0123456789abcdef" * 4 + "\n")
         seed = hashlib.blake2b(digest_size=16, key=bytes.fromhex("0123456789abcdef" * 4), salt=(1).to_bytes(16, "little"),
                                person=b"edge-key".ljust(16, b"\0")).digest()
-        for words in (("--shared-cache", "--purge-key-file", secret), ("--purge-url", "http://127.0.0.1:1/", "--purge-key-file", secret)):
-            with Server(self.library, *words) as server:
+        for arguments in (("--shared-cache", "--purge-key-file", secret), ("--purge-url", "http://127.0.0.1:1/", "--purge-key-file", secret)):
+            with Server(self.library, *arguments) as server:
                 self.assertEqual(server.get("/dzi/a%20b.dzi")["surrogate-key"], siphash(seed, b"a b").hex())
         # One that nobody has named is the library's own, the same for each of its servers and after a restart.
         found = set()
@@ -148,8 +148,8 @@ class Headers(EdgeTest):
         self.assertIn(f"install -d -o www-data -m 700 {keys}\n", page)
 
     def test_untrusted_addresses_are_reported(self):
-        for words in (("--shared-cache",), ("--purge-url", "http://127.0.0.1:1/")):
-            server = Server(self.library, *words)
+        for arguments in (("--shared-cache",), ("--purge-url", "http://127.0.0.1:1/")):
+            server = Server(self.library, *arguments)
             # It listens before it says so.
             end = time.monotonic() + 20
             while "without --base-url" not in server.errors():

@@ -43,8 +43,8 @@ class Manifests(PlanTest):
         def start(job: dict, **variables: str) -> int:
             """What the job's container ends with, where its volume is a folder."""
             container = job["template"]["spec"]["containers"][0]
-            words = [word.replace("/shared", str(self.base)) for word in container["command"] + container["args"]]
-            return subprocess.run(words, env={**environment, **variables}, capture_output=True, timeout=120).returncode
+            arguments = [word.replace("/shared", str(self.base)) for word in container["command"] + container["args"]]
+            return subprocess.run(arguments, env={**environment, **variables}, capture_output=True, timeout=120).returncode
 
         with ThreadPoolExecutor(4) as pods:
             codes = list(pods.map(lambda number: start(build, JOB_COMPLETION_INDEX=str(number)), range(build["completions"])))

@@ -199,8 +199,8 @@ class Kills(PlanTest):
 
 
 class Plans(PlanTest):
-    def build(self, plan: Path, *words):
-        return run("build", "--plan", plan, "--library", self.library, *words)
+    def build(self, plan: Path, *arguments):
+        return run("build", "--plan", plan, "--library", self.library, *arguments)
 
     def test_a_source_that_has_changed_since_is_not_built(self):
         photo(self.photos / "a.jpg", 60, 40)
@@ -240,10 +240,10 @@ class Plans(PlanTest):
     def test_wrong_uses(self):
         photo(self.photos / "a.jpg", 60, 40)
         plan = self.plan()
-        for words, meant in ((("--shard", "3/3"), "from 0 to N − 1"), (("--shard", "x"), "expected I/N"), (("--shard", "-1/3"), "expected I/N"),
+        for arguments, meant in ((("--shard", "3/3"), "from 0 to N − 1"), (("--shard", "x"), "expected I/N"), (("--shard", "-1/3"), "expected I/N"),
                              (("--book",), "--plan cannot be used with --book"), (("--watch",), "--plan cannot be used with --watch"), ((self.photos,), "--plan cannot be used with sources"),
                              (("--prefix", "x"), "--plan cannot be used with --prefix"), (("--space",), "--plan cannot be used with --space")):
-            self.assertUsageError(self.build(plan, *words), meant)
+            self.assertUsageError(self.build(plan, *arguments), meant)
         self.assertUsageError(run("build", self.photos, "--library", self.library, "--shard", "0/2"), "--shard requires --plan")
         self.assertUsageError(run("plan"), "missing source")
         self.assertUsageError(run("report", plan), "missing journals")

@@ -49,7 +49,7 @@ class SharedCatalog(SharedCatalogTest):
         self.assertOneLine(run("catalog", "migrate", self.database.address), "a newer ziggurat's")
 
     def test_wrong_uses(self):
-        for words, told in (
+        for arguments, told in (
                 (("catalog", "check"), "missing URL (usage: ziggurat catalog "),
                 (("catalog", "drop", "postgresql://x/y"), "unknown action 'drop'"),
                 (("catalog", "check", "mysql://x:secret@/y"), "requires a URL of the form postgresql://"),
@@ -60,8 +60,8 @@ class SharedCatalog(SharedCatalogTest):
                 (("serve", self.base, "--catalog", "postgresql://x/y"), "--catalog requires a library in an object store"),
                 (("reindex", self.bucket, "--catalog", ""), "--catalog requires a URL of the form postgresql://"),
                 (("reindex", self.library, "--catalog", "postgresql://x/y"), "a folder has a catalog of its own")):
-            result = run(*words)
-            self.assertEqual(result.returncode, 2, words)
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
             self.assertIn(told, result.stderr)
             # What is no such URL may hold a password anywhere.
             self.assertNotIn("secret", result.stderr)
@@ -98,9 +98,9 @@ class SharedCatalog(SharedCatalogTest):
         self.build()
         self.migrated()
         self.assertEqual(run("reindex", self.bucket, "--catalog", self.database.address).returncode, 0)
-        for words in (("serve", f"{self.bucket}/other", "--port", "0"), ("reindex", f"{self.bucket}/other")):
-            result = run(*words, "--catalog", self.database.address)
-            self.assertEqual(result.returncode, 1, words)
+        for arguments in (("serve", f"{self.bucket}/other", "--port", "0"), ("reindex", f"{self.bucket}/other")):
+            result = run(*arguments, "--catalog", self.database.address)
+            self.assertEqual(result.returncode, 1, arguments)
             self.assertOneLine(result, f"it is the catalog of {self.bucket}, not of {self.bucket}/other; each library needs")
         # Nor where it is met later.
         self.database.kill()

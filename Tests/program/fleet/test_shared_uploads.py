@@ -32,9 +32,9 @@ class SharedUploads(WritersTest):
 
     def begin(self, server, picture, name, folder=""):
         """An upload without its bytes; its path."""
-        words = ",".join(f"{key} {b64encode(text.encode()).decode()}" for key, text in (("filename", name), ("folder", folder)))
+        metadata = ",".join(f"{key} {b64encode(text.encode()).decode()}" for key, text in (("filename", name), ("folder", folder)))
         status, told, headers = self.asked(
-            server, "POST", "/api/uploads", None, Tus_Resumable="1.0.0", Upload_Length=str(picture.stat().st_size), Upload_Metadata=words)
+            server, "POST", "/api/uploads", None, Tus_Resumable="1.0.0", Upload_Length=str(picture.stat().st_size), Upload_Metadata=metadata)
         self.assertEqual(status, 201, told)
         return urlsplit(headers["Location"]).path
 
@@ -256,13 +256,13 @@ class SharedUploads(WritersTest):
             self.assertNotIn(told, server.errors())
 
     def test_wrong_uses(self):
-        for words, told in (
+        for arguments, told in (
                 (("serve", self.bucket, "--upload-dir", self.base), "--upload-dir requires --writable"),
                 (("serve", self.bucket, "--writable", "--upload-dir", self.base), "an object store without --catalog"),
                 (("serve", self.base, "--writable", "--upload-dir", self.base), "--upload-dir requires a library in an object store"),
                 (("serve", self.bucket, "--catalog", self.database.address, "--writable", "--upload-dir", self.base / "none"), "expected an existing folder"),
                 (("serve", self.bucket, "--catalog", self.database.address, "--writable", "--upload-dir", self.base, "--keep-originals"),
                  "--keep-originals cannot be used with a library in an object store")):
-            result = run(*words)
-            self.assertEqual(result.returncode, 2, words)
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
             self.assertIn(told, result.stderr)

@@ -31,8 +31,8 @@ class StoreTest(PlanTest):
         self.addCleanup(patched.stop)
         self.bucket = f"s3://{self.store.BUCKET}/some/library"
 
-    def build(self, *words, library=None):
-        return run("build", *(words or (self.photos,)), "--library", library or self.bucket, "--json")
+    def build(self, *arguments, library=None):
+        return run("build", *(arguments or (self.photos,)), "--library", library or self.bucket, "--json")
 
     def statuses(self, result) -> dict[str, str]:
         return {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines()) if "id" in line}
@@ -193,7 +193,7 @@ class Builds(StoreTest):
 
     def test_wrong_uses(self):
         photo(self.photos / "a.jpg", 60, 40)
-        for words, told in [
+        for arguments, told in [
             (("build", self.photos, "--library", "s3://No_Bucket"), "s3://BUCKET"),
             (("build", self.photos, "--library", f"s3://{self.store.BUCKET}/a b"), "s3://BUCKET"),
             (("verify", "s3://x/y"), "a bucket is 3 to 63 of a-z"),
@@ -205,8 +205,8 @@ class Builds(StoreTest):
             (("build", self.photos, "--library", self.bucket, "--space"), "--space"),
             (("verify", self.bucket, "--repair"), "--repair"),
         ]:
-            with self.subTest(words=words):
-                result = run(*words)
+            with self.subTest(arguments=arguments):
+                result = run(*arguments)
                 self.assertIn(result.returncode, (1, 2, 75))
                 self.assertIn(told, result.stderr)
                 self.assertNotIn("\n", result.stderr.strip().split("\nsee")[0], result.stderr)

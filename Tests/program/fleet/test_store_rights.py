@@ -66,9 +66,9 @@ class Rights:
         self.assertEqual(policy.refused, [])
         self.assertEqual(policy.unused(), set())
 
-    def succeed(self, *words):
-        result = run(*words)
-        self.assertEqual(result.returncode, 0, f"{words}: {result.stderr}")
+    def succeed(self, *arguments):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 0, f"{arguments}: {result.stderr}")
         return result
 
 

@@ -37,8 +37,8 @@ class SourcesTest(PlanTest):
             if path.is_file():
                 self.store.objects[below + str(path.relative_to(self.photos))] = path.read_bytes()
 
-    def build(self, *words, library=None):
-        return run("build", *(words or (self.scans,)), "--library", library or self.library, "--json")
+    def build(self, *arguments, library=None):
+        return run("build", *(arguments or (self.scans,)), "--library", library or self.library, "--json")
 
     def statuses(self, result) -> dict[str, str]:
         return {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines()) if "id" in line}
@@ -170,11 +170,11 @@ class Faults(SourcesTest):
     def test_rejected_and_missing_objects_are_reported_with_one_line(self):
         photo(self.photos / "a.jpg", 50, 60)
         self.send()
-        for source, words in (("s3://pictures/none", "there is nothing of that name"), ("s3://others/x", "there is no such bucket"),
+        for source, message in (("s3://pictures/none", "there is nothing of that name"), ("s3://others/x", "there is no such bucket"),
                               ("s3://No_Bucket/x", "it is not s3://BUCKET or s3://BUCKET/KEY")):
             result = self.build(source)
             self.assertEqual(result.returncode, 1, result.stderr)
-            self.assertIn(f"{source}: {words}", result.stderr)
+            self.assertIn(f"{source}: {message}", result.stderr)
         result = self.build(self.scans, library=self.scans.replace(" ", "-"))
         self.assertEqual(result.returncode, 0, result.stderr)
         for word in ("--watch", "--space"):

@@ -32,10 +32,10 @@ class TLS(StoreTest):
         self.addCleanup(patched.stop)
 
     def test_an_untrusted_certificate_is_named(self):
-        for words in (("reindex", self.bucket), ("verify", self.bucket), ("build", self.photos, "--library", self.bucket)):
-            result = run(*words)
+        for arguments in (("reindex", self.bucket), ("verify", self.bucket), ("build", self.photos, "--library", self.bucket)):
+            result = run(*arguments)
             self.assertNotEqual(result.returncode, 0)
-            self.assertRegex(result.stderr, rf"TLS: cannot verify the certificate of 127\.0\.0\.1:{self.port}: self.signed certificate", words)
+            self.assertRegex(result.stderr, rf"TLS: cannot verify the certificate of 127\.0\.0\.1:{self.port}: self.signed certificate", arguments)
 
     def test_each_variable_names_the_trusted_certificates_and_the_first_counts(self):
         for name in NAMES[:3]:

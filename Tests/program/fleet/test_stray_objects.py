@@ -40,9 +40,9 @@ class StrayObjects(StoreTest):
             self.assertIn("s3://pictures/some/library/directory: ignoring 13 objects that ziggurat did not write", said[0])
             self.assertIn("directory/..'", said[0])
             self.assertEqual(server.metrics()["store_stray_objects"], 13)
-        for words in (("reindex",), ("reindex", "--gc"), ("reindex", "--gc"), ("verify",)):
-            result = run(words[0], self.bucket, *words[1:])
-            self.assertEqual(result.returncode, 0, (words, result.stderr))
+        for arguments in (("reindex",), ("reindex", "--gc"), ("reindex", "--gc"), ("verify",)):
+            result = run(arguments[0], self.bucket, *arguments[1:])
+            self.assertEqual(result.returncode, 0, (arguments, result.stderr))
         self.assertEqual({key: self.store.objects.get(key) for key in strays}, strays)
         self.assertEqual(len([key for key in self.store.keys(BELOW + "directory/") if key not in strays]), 1)
         self.assertIn("ignoring", run("reindex", self.bucket, "--gc").stderr)

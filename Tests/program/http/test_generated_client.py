@@ -112,10 +112,10 @@ class GeneratedClient(unittest.TestCase):
         self.assertEqual(picture[:8], b"\x89PNG\r\n\x1a\n")
 
     def test_an_edit_a_deletion_and_the_way_back(self):
-        words = self.models.EditImageBody(title="Évening at the quay", keywords=["dusk", "boats"])
-        status, refusal = self.ask("edit_image", "quay", body=words, client=self.anyone)
+        metadata = self.models.EditImageBody(title="Évening at the quay", keywords=["dusk", "boats"])
+        status, refusal = self.ask("edit_image", "quay", body=metadata, client=self.anyone)
         self.assertEqual((status, type(refusal)), (401, self.models.Problem))
-        edited = self.done("edit_image", "quay", body=words, client=self.owner)
+        edited = self.done("edit_image", "quay", body=metadata, client=self.owner)
         self.assertEqual((edited.title, edited.keywords), ("Évening at the quay", ["dusk", "boats"]))
         self.assertEqual(self.done("get_image", "quay").title, "Évening at the quay")
         deleted = self.done("delete_image", "quay", client=self.owner)

@@ -36,7 +36,7 @@ class Description(unittest.TestCase):
                 server, {"id": images, "upload": [path.split("/")[-1] for path in uploads] + ["0" * 32],
                          "deleteImage": ["line", "dot", "ü?#%"], "deletion": [json.loads(deleted.body)["deleted"]["id"], "0-0"]},
                 "--header", f"Authorization: Bearer {TOKEN}", "--max-time", str(SECONDS), "--continue-on-failure",
-                # It goes on until its listener leaves. That no wrong token is accepted is checked in `test_guesses`: the tool
+                # It goes on until its listener leaves. That no wrong token is accepted is checked in `test_login_attempts`: the tool
                 # knows 401 alone, and after some attempts the answer is 429.
                 "--exclude-path", "/api/events")
             self.assertEqual(result.returncode, 0, result.stdout[-8000:] + result.stderr[-2000:])

@@ -24,8 +24,8 @@ def made_for(keys: str | None) -> Path:
     for number, (secret, photographs) in enumerate(photos.items()):
         path = photo(photographs / "family/grandmother.jpg", 1400, 900, left=900 * number)
         write(path, f"-Title=Lighthouse {number}")
-        for words in (["space", "create", made], ["build", photographs, "--library", made, "--space", "--quiet"]):
-            result = run(*words, "--password-file", password(secret))
+        for arguments in (["space", "create", made], ["build", photographs, "--library", made, "--space", "--quiet"]):
+            result = run(*arguments, "--password-file", password(secret))
             assert result.returncode == 0, result.stderr
     public = folder("public")
     photo(public / "harbour.jpg", 1400, 900, left=2500)

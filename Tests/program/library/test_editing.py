@@ -86,11 +86,11 @@ class Editing(CommandTest):
     def test_an_edit_is_in_sidecar_api_listing_search_and_manifest_and_the_archive_stays(self):
         place = library()
         before = (place / "deep/three.szi").read_bytes()
-        words = {"title": "Titel <b>&\"", "caption": "Zwei\nZeilen", "keywords": ["eins, zwei", "drei"]}
+        metadata = {"title": "Titel <b>&\"", "caption": "Zwei\nZeilen", "keywords": ["eins, zwei", "drei"]}
         with writable(place) as server:
-            status, told, _ = ask(server, "PATCH", image("deep/three"), words)
+            status, told, _ = ask(server, "PATCH", image("deep/three"), metadata)
             self.assertEqual(status, 200, told)
-            self.assertEqual({name: told[name] for name in words}, words)
+            self.assertEqual({name: told[name] for name in metadata}, metadata)
             self.assertEqual(ask(server, "GET", image("deep/three"), token=None)[1], told)
             listed = ask(server, "GET", "/api/images?q=zeilen&fields=all", token=None)[1]
             self.assertEqual(listed["images"], [told])
@@ -99,7 +99,7 @@ class Editing(CommandTest):
         self.assertEqual((place / "deep/three.szi").read_bytes(), before)
         read = exif(place / "deep/three.xmp", "-XMP-dc:all")
         self.assertEqual((read["XMP-dc:Title"], read["XMP-dc:Description"], read["XMP-dc:Subject"]),
-                         (words["title"], words["caption"], words["keywords"]))
+                         (metadata["title"], metadata["caption"], metadata["keywords"]))
         # All that is lost comes back from archives and sidecars.
         for path in place.glob("catalog.sqlite*"):
             path.unlink()
@@ -120,15 +120,15 @@ class Editing(CommandTest):
         place = library()
         with writable(place) as server:
             for path, name in [(place / "two.xmp", "two"), (place / "four.szi.xmp", "four")]:
-                for words in ["From Lightroom", "In place"]:
+                for metadata in ["From Lightroom", "In place"]:
                     # The second is written into the same file or renamed over it, as programs do either.
                     options = ["-overwrite_original_in_place"] if path.exists() else []
-                    subprocess.run(["exiftool", "-q", *options, f"-XMP-dc:Title={words}", "-XMP-xmp:Rating=4", path],
+                    subprocess.run(["exiftool", "-q", *options, f"-XMP-dc:Title={metadata}", "-XMP-xmp:Rating=4", path],
                                    check=True)
                     deadline = time.monotonic() + 30
-                    while ask(server, "GET", image(name))[1]["title"] != words and time.monotonic() < deadline:
+                    while ask(server, "GET", image(name))[1]["title"] != metadata and time.monotonic() < deadline:
                         time.sleep(0.1)
-                    self.assertEqual(ask(server, "GET", image(name))[1]["title"], words)
+                    self.assertEqual(ask(server, "GET", image(name))[1]["title"], metadata)
                 self.assertEqual(ask(server, "PATCH", image(name), {"caption": "ours"})[0], 200)
                 read = exif(path, "-XMP-dc:all", "-XMP-xmp:Rating")
                 self.assertEqual((read["XMP-dc:Title"], read["XMP-dc:Description"], read["XMP-xmp:Rating"]),
@@ -191,12 +191,12 @@ class Editing(CommandTest):
 
     def test_bad_edits_are_refused_in_one_line(self):
         with writable(library()) as server:
-            for value, words in [(b"", "JSON"), (b"[", "JSON"), (b"[1]", "JSON"), ({}, "no field is given"), ({"id": "x"}, "'id'"),
+            for value, metadata in [(b"", "JSON"), (b"[", "JSON"), (b"[1]", "JSON"), ({}, "no field is given"), ({"id": "x"}, "'id'"),
                                  ({"title": 1}, "text"), ({"title": "a\0b"}, "control"), ({"title": "x" * 1001}, "1000"),
                                  ({"keywords": "a"}, "list"), ({"keywords": ["k"] * 501}, "500")]:
                 status, problem, _ = ask(server, "PATCH", image("one"), value)
                 self.assertEqual(status, 400, value)
-                self.assertIn(words, problem["detail"])
+                self.assertIn(metadata, problem["detail"])
             self.assertEqual(ask(server, "PATCH", image("nothing"), {"title": "x"})[0], 404)
             self.assertEqual(ask(server, "PATCH", image("../token"), {"title": "x"})[0], 404)
             self.assertEqual(ask(server, "PATCH", image("~/x"), {"title": "x"})[0], 404)

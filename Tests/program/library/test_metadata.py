@@ -21,7 +21,7 @@ EXIF = ["-EXIF:XPTitle={}", "-EXIF:ImageDescription={}, caption", "-EXIF:DateTim
         "-EXIF:Artist={} One; {} Two", "-EXIF:Copyright=© {}"]
 
 
-def words(text: str, date: str, place: bool = True) -> dict:
+def metadata(text: str, date: str, place: bool = True) -> dict:
     told = {"title": text, "caption": f"{text}, caption", "date": date, "creator": f"{text} One; {text} Two", "rights": f"© {text}"}
     return told | ({"location": f"{text} City"} if place else {})
 
@@ -85,7 +85,7 @@ class Metadata(ServerTest):
         for name, (_, text, date) in PICTURES.items():
             with self.subTest(name):
                 stem, ending = name.split(".")
-                self.assertTold(f"{ending}/{stem}", words(text, date, place=not stem.startswith("exif")))
+                self.assertTold(f"{ending}/{stem}", metadata(text, date, place=not stem.startswith("exif")))
 
     def test_metadata_are_found(self):
         for query in ("Fähre", "FAHRE caption", "1931", "city", "one two"):
@@ -108,7 +108,7 @@ class Metadata(ServerTest):
         with Server(place) as server:
             for name, (_, text, date) in PICTURES.items():
                 stem, ending = name.split(".")
-                self.assertTold(f"{ending}/{stem}", words(text, date, place=not stem.startswith("exif")), server)
+                self.assertTold(f"{ending}/{stem}", metadata(text, date, place=not stem.startswith("exif")), server)
 
 
 class Precedence(unittest.TestCase):
@@ -131,9 +131,9 @@ class Precedence(unittest.TestCase):
         every = [[option.replace("{}", kind) for option in options] for options, kind in ((XMP, "x"), (IPTC, "i"), (EXIF, "e"))]
         # The camera's clock is truer than what was typed later.
         clock = {"date": "1931-02-03T04:05:06"}
-        self.told(self.library(*every[0], *every[1], *every[2]), **(words("x", "") | clock))
-        self.told(self.library(*every[1], *every[2]), **(words("i", "") | clock))
-        self.told(self.library(*every[2]), **(words("e", "", place=False) | clock))
+        self.told(self.library(*every[0], *every[1], *every[2]), **(metadata("x", "") | clock))
+        self.told(self.library(*every[1], *every[2]), **(metadata("i", "") | clock))
+        self.told(self.library(*every[2]), **(metadata("e", "", place=False) | clock))
 
     def test_each_field_by_itself(self):
         self.told(self.library("-XMP-dc:Title=x", "-IPTC:ObjectName=i", "-IPTC:Caption-Abstract=i", "-EXIF:Copyright=e"),
@@ -141,7 +141,7 @@ class Precedence(unittest.TestCase):
 
     def test_a_sidecar_stands_before_the_picture_field_by_field(self):
         library = self.library(*(option.replace("{}", "own") for option in XMP))
-        own = words("own", "1931-02")
+        own = metadata("own", "1931-02")
         self.told(library, **own)
         write(library / "one.xmp", "-XMP-dc:Title=Seite", "-XMP-photoshop:City=Bremen", "-XMP-dc:Rights=CC0")
         self.told(library, **(own | {"title": "Seite", "location": "Bremen", "rights": "CC0"}))

@@ -82,19 +82,19 @@ class Passwords(SpaceTest):
 
     def test_stdin_that_is_no_terminal_has_a_line_for_each(self):
         library = folder("library")
-        for words, lines, code in ((["create"], "by the pipe\n", 0), (["passwd"], "by the pipe\nanother pipe", 0),
+        for arguments, lines, code in ((["create"], "by the pipe\n", 0), (["passwd"], "by the pipe\nanother pipe", 0),
                                    (["list"], "another pipe\r\n", 0), (["list"], "by the pipe\n", 1)):
-            result = subprocess.run([BINARY, "space", *words, library], input=lines, text=True, capture_output=True)
-            self.assertEqual(result.returncode, code, (words, result.stderr))
+            result = subprocess.run([BINARY, "space", *arguments, library], input=lines, text=True, capture_output=True)
+            self.assertEqual(result.returncode, code, (arguments, result.stderr))
 
     def test_wrong_usage_is_one_line(self):
         library = folder("library")
-        for words, said in (([], "missing action"), (["lits", library], "did you mean 'list'?"),
+        for arguments, said in (([], "missing action"), (["lits", library], "did you mean 'list'?"),
                             (["list"], "missing library folder"),
                             (["list", library, "more"], "unexpected argument 'more'"),
                             (["list", library, "--password", "secret"], "unknown option '--password'")):
-            with self.subTest(words=words):
-                result = run("space", *words)
+            with self.subTest(arguments=arguments):
+                result = run("space", *arguments)
                 self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result.stderr)
                 self.assertIn(said, result.stderr)
         for password, said in (("", "it is empty"), ("x" * 2000, "longer than 1024 bytes")):

@@ -42,7 +42,7 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(writer.log_in({"token": TOKEN}).status, 200)
         return writer
 
-    def words(self, who: Browser, target: str = ID) -> dict:
+    def metadata(self, who: Browser, target: str = ID) -> dict:
         told = json.loads(who.ask(f"api/images/{target}").body)
         return {name: told[name] for name in WORDS if told.get(name)}
 
@@ -65,23 +65,23 @@ class SpaceEditing(SpaceTest):
         self.assertEqual((answer.status, answer["cache-control"]), (200, "private, no-store"), answer)
         self.assertEqual(json.loads(answer.body)["title"], WORDS["title"])
         for who in (owner, same):
-            self.assertEqual(self.words(who), WORDS)
+            self.assertEqual(self.metadata(who), WORDS)
             found = json.loads(who.ask("api/images?q=lighthouse").body)["images"]
             self.assertEqual([image["title"] for image in found], [WORDS["title"]])
             self.assertIn(b"at the Lighthouse", who.ask(f"iiif/presentation/3/{ID}/manifest").body)
-        self.assertEqual(self.words(other), {"title": "grandmother"})
+        self.assertEqual(self.metadata(other), {"title": "grandmother"})
         self.assertEqual(json.loads(other.ask("api/images?q=lighthouse").body)["images"], [])
         self.assertEqual(plain_text(self.library / ".spaces"), [])
         self.assertEqual(len(self.lasting(owner) - before), 1)
         # One field alone, and one that is emptied; the older file is gone.
         self.assertEqual(owner.send_json(f"api/images/{ID}", {"caption": None}, "PATCH").status, 200)
         left = {"title": WORDS["title"], "keywords": WORDS["keywords"]}
-        self.assertEqual((self.words(same), len(self.lasting(owner) - before)), (left, 1))
+        self.assertEqual((self.metadata(same), len(self.lasting(owner) - before)), (left, 1))
         self.build(self.photos, self.library, ONE, "--force", "--quiet")
         self.assertEqual(owner.ask("api/session", "DELETE").status, 204)
         self.assertEqual(same.ask("api/session", "DELETE").status, 204)
         owner = self.owner(server)
-        self.assertEqual(self.words(owner), left, "built anew, locked and unlocked")
+        self.assertEqual(self.metadata(owner), left, "built anew, locked and unlocked")
         for bad, status in (({"title": 5}, 400), ({}, 400), ({"size": 1}, 400), ({"title": "x" * 2000}, 400)):
             self.assertEqual(owner.send_json(f"api/images/{ID}", bad, "PATCH").status, status)
         self.assertEqual(owner.send_json("api/images/~%2Fnone", WORDS, "PATCH").status, 404)
@@ -98,9 +98,9 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(one.ask(f"api/images/{ID}", If_None_Match=tag).status, 304)
         self.assertEqual(edit(one, tag, "the first"), 200)
         self.assertEqual((edit(other, tag, "over it"), edit(one, '"0"', "over it")), (412, 412))
-        self.assertEqual(self.words(other), {"title": "the first"})
+        self.assertEqual(self.metadata(other), {"title": "the first"})
         self.assertEqual(edit(other, other.ask(f"api/images/{ID}")["etag"], "the second"), 200)
-        self.assertEqual((edit(one, "*", "whatever"), self.words(one)), (200, {"title": "whatever"}))
+        self.assertEqual((edit(one, "*", "whatever"), self.metadata(one)), (200, {"title": "whatever"}))
         # Who may not see the picture learns nothing of it.
         stranger = Browser(server).ask(f"api/images/{ID}", If_None_Match=tag)
         self.assertEqual((stranger.status, stranger["etag"]), (404, ""))
@@ -129,7 +129,7 @@ class SpaceEditing(SpaceTest):
         self.assertIn("grandmother", self.space("verify", self.library, ONE, code=1).stdout)
         path.write_bytes(whole)
         owner.ask("api/session", "DELETE")
-        self.assertEqual(self.words(self.owner(server)), WORDS)
+        self.assertEqual(self.metadata(self.owner(server)), WORDS)
 
     @staticmethod
     def flipped(whole: bytes, places) -> bytes:
@@ -167,7 +167,7 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(owner.ask(f"api/images/{ID}", "DELETE", b"").status, 200)
         back = json.loads(owner.ask(f"api/trash/{first['id']}/restore", "POST", b"").body)
         self.assertEqual((back["restored"], back["conflicts"]), (["~/family/grandmother"], []))
-        self.assertEqual((same.ask(tile).body, self.words(same)), (before, WORDS))
+        self.assertEqual((same.ask(tile).body, self.metadata(same)), (before, WORDS))
         self.assertEqual(owner.ask(f"api/trash/{first['id']}/restore", "POST", b"").status, 404)
 
     def test_deleted_ones_are_removed_when_their_time_is_over(self):
@@ -208,7 +208,7 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(writer.ask(f"api/trash/{public}/restore", "POST", b"").status, 200)
         self.assertEqual([each["id"] for each in json.loads(writer.ask("api/trash").body)["items"]], [])
         self.assertEqual(owner.ids(), ["~/family/grandmother", "~/family/harbour", "open"])
-        self.assertEqual(self.words(owner), {"title": "grandmother"})
+        self.assertEqual(self.metadata(owner), {"title": "grandmother"})
         with Server(self.library) as readable:
             reader = self.owner(readable)
             self.assertEqual(reader.ask(f"api/images/{ID}", "PATCH", change).status, 405)
@@ -235,7 +235,7 @@ class SpaceEditing(SpaceTest):
             killer.wait()
             hits += server.stop() == -signal.SIGKILL
             with serve(self.library) as again:
-                title = self.words(self.owner(again)).get("title")
+                title = self.metadata(self.owner(again)).get("title")
             self.assertIn(title, (told, asked))
             self.assertIn("no faults", self.space("verify", self.library, ONE).stderr)
             self.assertEqual(plain_text(self.library / ".spaces"), [])
@@ -251,13 +251,13 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(sorted(path.name for path in self.library.glob("open*")), [])
         self.assertEqual(plain_text(self.library / ".spaces"), [])
         owner = self.owner(server)
-        self.assertEqual(self.words(owner, "~%2Fopen"), WORDS)
+        self.assertEqual(self.metadata(owner, "~%2Fopen"), WORDS)
         changed = {**WORDS, "title": "changed inside"}
         self.assertEqual(owner.send_json("api/images/~%2Fopen", changed, "PATCH").status, 200)
         subprocess.run([*move, "--to", "other-space", "--new-password-file", self.file(TWO)], check=True, capture_output=True)
-        self.assertEqual(self.words(self.owner(server, TWO), "~%2Fopen"), changed)
+        self.assertEqual(self.metadata(self.owner(server, TWO), "~%2Fopen"), changed)
         subprocess.run([*move[:-1], self.file(TWO), "--to", "library"], check=True, capture_output=True)
-        self.until(lambda: writer.ask("api/images/open").status == 200 and self.words(writer, "open") == changed, "its words")
+        self.until(lambda: writer.ask("api/images/open").status == 200 and self.metadata(writer, "open") == changed, "its words")
         self.assertIn("changed inside", (self.library / "open.xmp").read_text())
 
 

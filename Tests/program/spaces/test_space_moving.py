@@ -31,11 +31,11 @@ class Moving(SpaceTest):
             self.space("create", self.library, secret)
 
     def move(self, *ids, code=0, secrets=("the first one",), **options):
-        words = ["space", "move", self.library, *ids]
+        arguments = ["space", "move", self.library, *ids]
         for name, secret in zip(("password-file", "new-password-file"), secrets):
-            words += [f"--{name}", self.file(secret)]
-        words += [word for name, value in options.items() for word in (f"--{name}", value)]
-        result = run(*words)
+            arguments += [f"--{name}", self.file(secret)]
+        arguments += [word for name, value in options.items() for word in (f"--{name}", value)]
+        result = run(*arguments)
         self.assertEqual(result.returncode, code, result.stderr)
         self.assertNotRegex(result.stderr, CRASH)
         return result.stderr
@@ -111,8 +111,8 @@ class Moving(SpaceTest):
         self.assertIn("the next build of a picture's source publishes it again", self.move("family/harbour"))
 
     def test_an_empty_sidecar_has_no_metadata(self):
-        words = b"<x:xmpmeta>Lighthouse</x:xmpmeta>"
-        for first, second in ((b"", None), (None, b""), (b"", words), (b"", b"")):
+        metadata = b"<x:xmpmeta>Lighthouse</x:xmpmeta>"
+        for first, second in ((b"", None), (None, b""), (b"", metadata), (b"", b"")):
             for ending, content in ((".xmp", first), (".szi.xmp", second)):
                 if content is not None:
                     (self.library / f"family/grandmother{ending}").write_bytes(content)
@@ -159,10 +159,10 @@ class Moving(SpaceTest):
                 self.assertEqual(self.listed("the first one"), ["diary/f1", "diary/f2"])
 
     def test_a_sidecar_that_leads_out_of_the_library_is_not_sealed(self):
-        words = folder("elsewhere") / "words.xmp"
-        words.write_text("not the library's")
+        outside = folder("elsewhere") / "words.xmp"
+        outside.write_text("not the library's")
         link = self.library / "family/grandmother.xmp"
-        link.symlink_to(words)
+        link.symlink_to(outside)
         self.assertIn("a link leads out", self.move("family/grandmother", code=1))
         self.assertTrue(link.is_symlink() and link.with_suffix(".szi").exists())
         self.assertEqual(self.listed("the first one"), [])
@@ -172,8 +172,8 @@ class Moving(SpaceTest):
         self.assertIn("no such picture", self.move("none", code=1, to="library"))
         self.assertIn("same space", self.move("none", code=1, to="other-space", secrets=("the first one", "the first one")))
         self.assertIn("no space opens", self.move("family/harbour", code=1, secrets=("wrong",)))
-        for words in ([], ["../family/harbour"], ["/etc/passwd"], [".spaces/x"]):
-            self.assertEqual(self.move(*words, code=2).count("\n"), 1)
+        for ids in ([], ["../family/harbour"], ["/etc/passwd"], [".spaces/x"]):
+            self.assertEqual(self.move(*ids, code=2).count("\n"), 1)
         self.move("family/harbour", code=2, to="nowhere")
         other = folder("other")
         photo(other / "family/harbour.jpg", 500, 400)
@@ -185,14 +185,14 @@ class Moving(SpaceTest):
 
     def test_killed_at_random_times_the_picture_remains(self):
         moments, hits = seed("kill -9 of move"), 0
-        words = [BINARY, "space", "move", self.library, "family/grandmother", "--password-file", self.file("the first one")]
+        command = [BINARY, "space", "move", self.library, "family/grandmother", "--password-file", self.file("the first one")]
         began = time.monotonic()
-        subprocess.run(words, check=True, capture_output=True)
+        subprocess.run(command, check=True, capture_output=True)
         seconds = time.monotonic() - began
         for _ in range(KILLS):
             for target in ("library", "space"):
                 began = time.monotonic()
-                process = subprocess.Popen([*words, "--to", target], stderr=subprocess.DEVNULL)
+                process = subprocess.Popen([*command, "--to", target], stderr=subprocess.DEVNULL)
                 time.sleep(moments.uniform(0.5 * seconds, seconds))
                 process.send_signal(signal.SIGKILL)
                 if process.wait(20) == -signal.SIGKILL:
@@ -203,7 +203,7 @@ class Moving(SpaceTest):
                 self.assertTrue((self.library / "family/grandmother.szi").exists()
                                 or "family/grandmother" in self.listed("the first one"))
                 # The same call again ends what was begun, or finds it done.
-                subprocess.run([*words, "--to", target], stderr=subprocess.DEVNULL)
+                subprocess.run([*command, "--to", target], stderr=subprocess.DEVNULL)
                 self.assertEqual((self.library / "family/grandmother.szi").exists(), target == "library")
                 self.assertEqual("family/grandmother" in self.listed("the first one"), target == "space")
         self.assertGreater(hits, 0)

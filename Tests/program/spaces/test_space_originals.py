@@ -43,9 +43,9 @@ class Sender(Owner):
 
 def picture(number: int) -> bytes:
     """A file of which the tiles do not show the alpha: the same pixels for every number."""
-    words, out = PngInfo(), io.BytesIO()
-    words.add_text("serial", str(number))
-    Image.new("RGBA", (300, 200), (90, 80, 70, 60)).save(out, "PNG", pnginfo=words)
+    plain, out = PngInfo(), io.BytesIO()
+    plain.add_text("serial", str(number))
+    Image.new("RGBA", (300, 200), (90, 80, 70, 60)).save(out, "PNG", pnginfo=plain)
     return out.getvalue()
 
 
@@ -180,11 +180,11 @@ class Books(SpaceTest):
         self.assertEqual(who.ids(), ["~/grandma"])
 
     def traces(self) -> list[str]:
-        words = (b"grandma", b"secret", b"Zelda")
+        plain = (b"grandma", b"secret", b"Zelda")
         found = []
         for path in self.library.rglob("*"):
             text = str(path.relative_to(self.library)).encode() + (path.read_bytes() if path.is_file() else b"")
-            found += [f"{word} in {path}" for word in words if word in text]
+            found += [f"{word} in {path}" for word in plain if word in text]
         return found
 
 

@@ -137,11 +137,11 @@ class Serving(SpaceTest):
         self.cookie = None
 
     def test_wrong_password_and_open_hosts_are_refused(self):
-        words = ["serve", self.library, "--space", "--port", "0", "--password-file"]
-        refused = run(*words, self.file("no such"))
+        arguments = ["serve", self.library, "--space", "--port", "0", "--password-file"]
+        refused = run(*arguments, self.file("no such"))
         self.assertEqual((refused.returncode, refused.stderr), (1, REFUSED))
         for more in (["--host", "0.0.0.0"], ["--log", "text"]):
-            result = run(*words, self.file("correct horse"), *more)
+            result = run(*arguments, self.file("correct horse"), *more)
             self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result.stderr)
             self.assertIn("--space", result.stderr)
 

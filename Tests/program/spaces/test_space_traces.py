@@ -33,8 +33,8 @@ class Traces(SpaceTest):
             path = photo(photos / "family/grandmother.jpg", 2400, 1600, left=600 * number)
             photo(photos / "family/harbour.jpg", 300, 200)
             write(path, f"-Title=Lighthouse {number}")
-            for words in (["space", "create", cls.library], ["build", photos, "--library", cls.library, "--space", "--quiet"]):
-                run(*words, "--password-file", cls.file(secret), check=True)
+            for arguments in (["space", "create", cls.library], ["build", photos, "--library", cls.library, "--space", "--quiet"]):
+                run(*arguments, "--password-file", cls.file(secret), check=True)
         public = folder("public")
         photo(public / "open.jpg", 800, 600, left=2500)
         run("build", public, "--library", cls.library, "--quiet", check=True)

@@ -36,10 +36,10 @@ class Work(SpaceTest):
                 run("build", photos, "--library", library, "--space", "--password-file", cls.file("password 1"), check=True)
             cls.libraries[count] = library
 
-    def counted(self, *words, code: int) -> tuple[int, int, int]:
+    def counted(self, *arguments, code: int) -> tuple[int, int, int]:
         """Key derivations, slots and other pieces tried, and files of spaces opened, of one command."""
         counts = folder("counts") / "counts"
-        result = run(*words, environment={"LD_PRELOAD": self.counter, "COUNTS": str(counts)})
+        result = run(*arguments, environment={"LD_PRELOAD": self.counter, "COUNTS": str(counts)})
         self.assertEqual(result.returncode, code, result.stderr)
         return self.read(counts)
 
@@ -50,9 +50,9 @@ class Work(SpaceTest):
 
     def test_a_wrong_password_costs_a_command_the_same_in_every_library(self):
         wrong, new = self.file("of no space"), self.file("a new one")
-        for words, costs in ((("list",), (1, SLOTS, 1)), (("passwd", "--new-password-file", new), (1, SLOTS, 1)),
+        for arguments, costs in ((("list",), (1, SLOTS, 1)), (("passwd", "--new-password-file", new), (1, SLOTS, 1)),
                              (("move", "none"), (1, SLOTS, 1))):
-            verb, *more = words
+            verb, *more = arguments
             for count, library in self.libraries.items():
                 found = self.counted("space", verb, library, *more, "--password-file", wrong, code=1)
                 self.assertEqual(found, costs, (verb, count))

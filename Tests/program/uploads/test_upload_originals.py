@@ -106,8 +106,8 @@ class Originals(unittest.TestCase):
     def test_a_restored_picture_keeps_its_metadata_for_itself(self):
         first, second = (photo(folder("p") / "a.jpg", width, 200).read_bytes() for width in (300, 400))
         self.sent(first, "photo.jpg")
-        words = json.dumps({"title": "The first"}).encode()
-        self.assertEqual(self.client.ask("PATCH", "/api/images/photo", words, Content_Type="application/json").status, 200)
+        metadata = json.dumps({"title": "The first"}).encode()
+        self.assertEqual(self.client.ask("PATCH", "/api/images/photo", metadata, Content_Type="application/json").status, 200)
         deletion = self.delete("photo")
         self.sent(second, "photo.jpg")
         self.assertEqual(self.restore(deletion), {"restored": [], "conflicts": ["photo"]})
