@@ -53,8 +53,8 @@ class EditingTest(PageTest):
         visit.until("return [...document.querySelectorAll('.picture .caption')].slice(0, argument).map((each) => each.textContent).join()"
                     .replace("argument", str(len(names))) + f" === '{','.join(names)}'", f"the pictures {names}")
 
-    def spoken(self, visit, words):
-        visit.until(f"return document.querySelector('.spoken').textContent === {json.dumps(words)}", f"spoken: {words}")
+    def spoken(self, visit, text):
+        visit.until(f"return document.querySelector('.spoken').textContent === {json.dumps(text)}", f"spoken: {text}")
 
     def picture(self, visit, name):
         return visit.page.locator("#grid .picture").nth(NAMES.index(name))

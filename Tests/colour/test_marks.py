@@ -114,16 +114,16 @@ class Marks(Harness):
 
     def test_code_points_of_avif(self):
         picture = colours(26, 3)
-        for primaries, transfer, light, matrix, words in (
+        for primaries, transfer, light, matrix, description in (
                 (12, 13, science.light, DISPLAY_P3, "primaries Display P3, transfer sRGB"),
                 (9, 14, television, BT2020, "primaries BT.2020, transfer BT.2020"),
                 (9, 13, science.light, BT2020, "primaries BT.2020, transfer sRGB"),
                 (2, 8, lambda numbers: numbers, science.SRGB_TO_XYZ, "primaries unspecified, transfer linear")):
-            with self.subTest(words):
+            with self.subTest(description):
                 source = nclx(folder("marks") / "picture.avif", picture, primaries, transfer)
                 stored = np.asarray(self.plain(source))
                 wanted = science.xyz_to_srgb(light(stored / 255) @ matrix.T)
-                self.assertNear(wanted, source, step=f"by its nclx ({words})")
+                self.assertNear(wanted, source, step=f"by its nclx ({description})")
 
     def plain(self, source):
         """The file's own numbers, as libvips decodes them."""

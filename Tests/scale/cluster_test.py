@@ -80,11 +80,11 @@ class ClusterTest(unittest.TestCase):
         """Plans a library and has the cluster build it."""
         self.chance = chance
         self.plan.write_text(run("plan", self.sources, "--library", library, environment=environment).stdout)
-        words = {"PLAN": str(self.plan), "LIBRARY": str(library), "REPORTS": str(self.reports),
+        variables = {"PLAN": str(self.plan), "LIBRARY": str(library), "REPORTS": str(self.reports),
                  "PATH": f"{self.base}/bin:{os.environ['PATH']}", **environment}
 
         def submit(*options: str) -> str:
-            return self.slurm.call("sbatch", "--parsable", f"--output={self.base}/log-%j", *options, **words).strip()
+            return self.slurm.call("sbatch", "--parsable", f"--output={self.base}/log-%j", *options, **variables).strip()
 
         build = submit(f"--array=0-{SHARDS - 1}", str(ROOT / "packaging/slurm/build.sbatch"))
         self.index = submit(f"--dependency=afterany:{build}", str(ROOT / "packaging/slurm/index.sbatch"))
@@ -145,9 +145,9 @@ class ClusterTest(unittest.TestCase):
     def shard(process: int) -> str | None:
         """That a builder builds; nil of any other process, and of a builder's cells."""
         try:
-            words = Path(f"/proc/{process}/cmdline").read_text().split("\0")
+            arguments = Path(f"/proc/{process}/cmdline").read_text().split("\0")
             parent = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
             ours = Path(f"/proc/{parent}/cmdline").read_text().split("\0")
         except OSError:
             return None
-        return words[words.index("--shard") + 1] if "--shard" in words and "--shard" not in ours else None
+        return arguments[arguments.index("--shard") + 1] if "--shard" in arguments and "--shard" not in ours else None

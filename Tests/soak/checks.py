@@ -13,7 +13,7 @@ from library import Library, digest
 from records import Client, Records
 from szi import archive_faults
 from upload_client import serve
-from writers import Words, address
+from writers import EditCounts, address
 
 
 def uploads_end(client: Client, records: Records, seconds: float = 300) -> None:
@@ -32,16 +32,16 @@ def uploads_end(client: Client, records: Records, seconds: float = 300) -> None:
             client.ask("DELETE", f"/api/uploads/{each['id']}", b"", Tus_Resumable="1.0.0")
 
 
-def words_are_there(client: Client, library: Library, words: Words, records: Records) -> int:
+def edits_are_there(client: Client, library: Library, edit_counts: EditCounts, records: Records) -> int:
     """Every acknowledged edit; returns how many there were."""
     for image in library.edited + library.rebuilt:
         answer = client.ask("GET", address(image))
         if answer.status != 200:
             records.fault("end", f"{answer.status} for {image}, which nobody deleted")
             continue
-        for lost in words.lost(json.loads(answer.body)):
+        for lost in edit_counts.lost(json.loads(answer.body)):
             records.fault("end", f"a lost edit: {lost}")
-    return sum(max(counts) for counts in words.acknowledged.values())
+    return sum(max(counts) for counts in edit_counts.acknowledged.values())
 
 
 def tiles_are_there(client: Client, library: Library, records: Records) -> int:
@@ -113,7 +113,7 @@ def server_ends(server: Server, records: Records) -> None:
         time.sleep(0.2)
 
 
-def all_is_there_again(library: Library, words: Words, records: Records) -> tuple[int, int]:
+def all_is_there_again(library: Library, edit_counts: EditCounts, records: Records) -> tuple[int, int]:
     """The same of a server that is started anew: edits and tiles, how many of each."""
     with serve(library.path) as server:
         client = Client(server.port, token=None)
@@ -124,6 +124,6 @@ def all_is_there_again(library: Library, words: Words, records: Records) -> tupl
                 records.fault("end", "images are missing after a new start")
                 break
             time.sleep(0.5)
-        counts = words_are_there(client, library, words, records), tiles_are_there(client, library, records)
+        counts = edits_are_there(client, library, edit_counts, records), tiles_are_there(client, library, records)
         client.close()
     return counts

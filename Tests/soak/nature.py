@@ -95,13 +95,13 @@ class Sampler:
             return "\n".join(lines), ["the run was too short to tell of memory"]
         # A short run has not come to rest at its half.
         allowed = 0.05 if duration >= 900 else 0.3
-        for name, words in (("server", "the server's memory"), ("tree", "the memory of the server and its cells")):
+        for name, description in (("server", "the server's memory"), ("tree", "the memory of the server and its cells")):
             # What is left at the end is what grew, whatever a minute with a large picture took.
             most, last = max(values[name] for values in later), statistics.median(values[name] for values in later[-3:])
-            lines.append(f"{words}: {base[name] / 1e6:.1f} MB at {start:.0f} s, {last / 1e6:.1f} MB at the end "
+            lines.append(f"{description}: {base[name] / 1e6:.1f} MB at {start:.0f} s, {last / 1e6:.1f} MB at the end "
                          f"({last / base[name] - 1:+.1%}), most {most / 1e6:.1f} MB ({most / base[name] - 1:+.1%})")
             if last > (1 + allowed) * base[name]:
-                faults.append(f"{words} grew by {last / base[name] - 1:.1%}, and {allowed:.0%} are allowed")
+                faults.append(f"{description} grew by {last / base[name] - 1:.1%}, and {allowed:.0%} are allowed")
         if (files := statistics.median(values["files"] for values in later[-3:])) > base["files"] + 5:
             faults.append(f"{files:.0f} descriptors at the end, {base['files']:.0f} before")
         return "\n".join(lines), faults

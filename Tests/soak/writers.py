@@ -14,7 +14,7 @@ def address(image: str) -> str:
     return "/api/images/" + quote(image, safe="")
 
 
-class Words:
+class EditCounts:
     """What editors were told is written: of each image a count by each editor, as keywords `editor=count`."""
 
     def __init__(self):
@@ -50,7 +50,7 @@ class Editor(Actor):
     pace = 2
     writes = True
     names = iter("abcdefgh")
-    words = Words()
+    edit_counts = EditCounts()
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -65,13 +65,13 @@ class Editor(Actor):
         if not answer:
             return
         described = json.loads(answer.body)
-        found = self.words.counts(described)
-        known = self.words.known(image, self.name)
+        found = self.edit_counts.counts(described)
+        known = self.edit_counts.known(image, self.name)
         count = found.get(self.name, 0)
         if count not in known:
             self.records.fault(self.kind, f"a lost edit: {self.name} wrote {sorted(known)} into {image}, and reads {count}")
         # Nobody else writes this count.
-        self.words.set(image, self.name, {count, count + 1})
+        self.edit_counts.set(image, self.name, {count, count + 1})
         found[self.name] = count + 1
         keywords = [f"{name}={number}" for name, number in sorted(found.items())]
         body = json.dumps({"keywords": keywords, "caption": f"edit {count + 1} by {self.name}"}).encode()
@@ -84,8 +84,8 @@ class Editor(Actor):
         done = self.records.answer(self.kind, f"PATCH {url}", answer, allowed) and answer.status in (200, 204)
         # Where it was deleted, or the disk became full, once its words were written, the answer is not to be had.
         in_doubt = answer.status in (404, 507)
-        self.words.set(image, self.name, {count + 1} if done else {count, count + 1} if in_doubt else {count})
-        if answer.status == 200 and done and self.words.counts(json.loads(answer.body)).get(self.name) != count + 1:
+        self.edit_counts.set(image, self.name, {count + 1} if done else {count, count + 1} if in_doubt else {count})
+        if answer.status == 200 and done and self.edit_counts.counts(json.loads(answer.body)).get(self.name) != count + 1:
             self.records.fault(self.kind, f"the edit is not in its answer: {image}")
 
 

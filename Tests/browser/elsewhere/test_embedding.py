@@ -186,9 +186,9 @@ class Embedding(EmbeddingTest):
         seen = visit.run(get + "return zoom.viewport.viewportPoint(argument)", point)
         self.assertLess(math.dist((seen["x"], seen["y"]), (x, y)), 1)
         # The content is where the viewport says.
-        words = visit.run("const box = document.getElementById('words').getBoundingClientRect(); return box.left")
+        text_left = visit.run("const box = document.getElementById('words').getBoundingClientRect(); return box.left")
         left = visit.run(get + "return zoom.viewport.viewportPoint({ x: 0, y: 0 }).x")
-        self.assertAlmostEqual(words - box["x"], left, delta=0.5)
+        self.assertAlmostEqual(text_left - box["x"], left, delta=0.5)
 
 
 if __name__ == "__main__":

@@ -215,7 +215,7 @@ class Programs(EmbeddingTest):
     def test_an_error_says_what_failed(self):
         visit = self.page("<ziggurat-viewer></ziggurat-viewer>", faults=["404", "nope", "ERR_", "9/"])
         visit.run("await customElements.whenDefined('ziggurat-viewer')")
-        for address, words in (
+        for address, message in (
                 ("/api/images/nope", r"^the server answered 404 for http://\S+/api/images/nope: there is no image of this id$"),
                 ("/dzi/nope.dzi", r"^the server answered 404 for http://\S+/dzi/nope\.dzi$"),
                 ("/iiif/presentation/3/collection", r": an IIIF collection is a list of manifests; give the address of one"),
@@ -225,7 +225,7 @@ class Programs(EmbeddingTest):
                     viewer.addEventListener('error', (event) => { detail = event.detail }, { once: true })
                     await viewer.open(argument)
                     return { message: detail.message, status: detail.status ?? null }""", address)
-                self.assertRegex(error["message"], words)
+                self.assertRegex(error["message"], message)
                 self.assertEqual(error["status"], 404 if "nope" in address else None)
         visit.requests[:] = [url for url in visit.requests if ":9/" not in url]
 

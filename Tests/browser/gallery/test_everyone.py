@@ -44,12 +44,12 @@ class Everyone(PageTest):
         at = sorted(SOURCES).index(PHOTO)
         for key, index in (("PageUp", at - 1), ("PageDown", at), ("PageUp", at - 1)):
             visit.page.keyboard.press(key)
-            words = f"{sorted(SOURCES)[index].split('/')[-1]}, image {index + 1} of {len(SOURCES)}"
-            visit.until(f"return viewer.shadowRoot.querySelector('.spoken').textContent === {words!r}", f"spoken: {words}")
+            expected = f"{sorted(SOURCES)[index].split('/')[-1]}, image {index + 1} of {len(SOURCES)}"
+            visit.until(f"return viewer.shadowRoot.querySelector('.spoken').textContent === {expected!r}", f"spoken: {expected}")
             visit.sharp()
             visit.page.wait_for_timeout(400)
             spoken = visit.run("const line = viewer.shadowRoot.querySelector('.spoken'); return [line.textContent, line.role]")
-            self.assertEqual(spoken, [words, "status"], "said over")
+            self.assertEqual(spoken, [expected, "status"], "said over")
 
     def test_in_a_part_of_a_long_album_the_whole_is_counted(self):
         visit = self.visit().photo()
@@ -108,10 +108,10 @@ class Everyone(PageTest):
     def test_no_page_has_inline_script_or_style(self):
         for path in (ROOT / "public").rglob("*.html"):
             # Examples are text.
-            words = re.sub(r"<code>.*?</code>", "", path.read_text(), flags=re.DOTALL)
-            self.assertNotIn("<script>", words)
-            self.assertNotIn("<style", words)
-            self.assertNotIn(" style=", words)
+            text = re.sub(r"<code>.*?</code>", "", path.read_text(), flags=re.DOTALL)
+            self.assertNotIn("<script>", text)
+            self.assertNotIn("<style", text)
+            self.assertNotIn(" style=", text)
 
 
 if __name__ == "__main__":

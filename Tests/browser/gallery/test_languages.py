@@ -68,12 +68,12 @@ class Languages(PageTest):
             new MutationObserver(() => { for (const each of document.querySelectorAll('#facts, #back')) seen.push(each.textContent, each.title) })
               .observe(document, { subtree: true, childList: true, characterData: true, attributes: true })""")
         visit.photo("1")
-        seen = [words for words in visit.run("return seen") if words.strip()]
+        seen = [text for text in visit.run("return seen") if text.strip()]
         self.assertEqual(set(seen), {"Alle Bilder", "2.560 × 1.600"})
-        words = [url for url in visit.requests if url.endswith(".json")]
-        self.assertEqual(len(words), 1, words)
-        self.assertLess(visit.requests.index(words[0]), 4, "asked for beside the script")
-        with urllib.request.urlopen(words[0]) as answer:
+        languages = [url for url in visit.requests if url.endswith(".json")]
+        self.assertEqual(len(languages), 1, languages)
+        self.assertLess(visit.requests.index(languages[0]), 4, "asked for beside the script")
+        with urllib.request.urlopen(languages[0]) as answer:
             self.assertEqual(answer.headers["Cache-Control"], "public, max-age=31536000, immutable")
         english = self.visit(host=host()).photo("1")
         self.assertEqual([url for url in english.requests if url.endswith(".json")], [])

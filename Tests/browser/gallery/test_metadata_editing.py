@@ -11,7 +11,7 @@ SCRIPT = "<img src=x onerror='globalThis.broken = 1'><script>globalThis.broken =
 CONFLICT = ["412 http", "console: Failed to load resource: the server responded with a status of 412"]
 
 
-class Words(EditingTest):
+class MetadataEditing(EditingTest):
     def test_a_caption_is_edited_by_keyboard_and_seen_everywhere(self):
         visit = self.writer()
         self.picture(visit, "c").focus()
@@ -96,8 +96,8 @@ class Words(EditingTest):
         visit = self.writer()
         foreign = "return document.querySelectorAll('img[src=x], body script:not([src])').length + (globalThis.broken ?? 0)"
 
-        def harmless(words, text):
-            self.assertIn(words, text)
+        def harmless(part, text):
+            self.assertIn(part, text)
             self.assertEqual(visit.run(foreign), 0)
         visit.page.keyboard.press("Tab")
         visit.run("scrollTo(0, document.body.scrollHeight)")

@@ -43,9 +43,9 @@ class Owner(PageTest):
     def test_an_empty_library_says_what_to_do(self):
         visit = self.visit(host=shown(self.folder))
         visit.open(wait=False)
-        words = visit.until("return document.getElementById('note').textContent.includes('images') && "
+        note = visit.until("return document.getElementById('note').textContent.includes('images') && "
                             "document.getElementById('note').textContent")
-        self.assertIn("ziggurat build PICTURES --library DIR", words)
+        self.assertIn("ziggurat build PICTURES --library DIR", note)
 
 
 if __name__ == "__main__":

@@ -93,9 +93,9 @@ class ViewPage(PageTest):
     def test_a_missing_image_is_reported(self):
         visit = self.visit(faults=["404"])
         visit.photo("no/such image", wait=False)
-        words = visit.until(
+        message = visit.until(
             "const p = viewer.shadowRoot.querySelector('.notice'); return !p.hidden && p.textContent")
-        self.assertEqual(words, "This image does not exist. It may have been moved or deleted.")
+        self.assertEqual(message, "This image does not exist. It may have been moved or deleted.")
 
     def test_a_phone_that_is_turned_shows_the_same_middle(self):
         visit = self.visit(width=390, height=844, ratio=2, touch=True).photo(view="scale=0.8&x=1500&y=900")

@@ -37,8 +37,8 @@ class Straightening(CropTest):
             self.assertInPicture(visit)
             self.assertAlmostEqual(visit.view()["rotation"] if "rotation" in visit.view() else visit.run("return viewer.viewport.rotation.degrees"),
                                    degrees % 360, delta=1e-6)
-            words = visit.run("return viewer.shadowRoot.querySelector('.degrees').value")
-            self.assertEqual(words, f"{'−' if degrees < 0 else ''}{abs(degrees):.1f}°")
+            text = visit.run("return viewer.shadowRoot.querySelector('.degrees').value")
+            self.assertEqual(text, f"{'−' if degrees < 0 else ''}{abs(degrees):.1f}°")
             left, top, right, bottom = self.frame(visit)
             self.assertAlmostEqual((right - left) / (bottom - top), WIDTH / HEIGHT, delta=0.01)
         self.straighten(visit, 0)

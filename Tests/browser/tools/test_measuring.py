@@ -31,11 +31,11 @@ class Measuring(PageTest):
         visit.page.get_by_role("menuitem", name="Measure").click()
         return visit
 
-    WORDS = "return viewer.shadowRoot.querySelector('.length').value"
+    LENGTH = "return viewer.shadowRoot.querySelector('.length').value"
 
     def microns(self, visit):
         """What is told, in microns."""
-        value, unit = visit.run(self.WORDS).replace(",", "").split()
+        value, unit = visit.run(self.LENGTH).replace(",", "").split()
         return float(value) * {"µm": 1, "mm": 1000, "nm": 0.001}[unit]
 
     def between(self, visit):
@@ -76,11 +76,11 @@ class Measuring(PageTest):
 
     def test_it_stays_on_what_it_measures_however_the_picture_is_moved_and_turned(self):
         visit = self.measure()
-        length = visit.run(self.WORDS)
+        length = visit.run(self.LENGTH)
         for step in ("viewer.zoomBy(3, { x: 500, y: 300 })", "viewer.rotate(40)", "viewer.flip()", "viewer.fit()"):
             visit.run(step)
             visit.sharp()
-            self.assertEqual(visit.run(self.WORDS), length)
+            self.assertEqual(visit.run(self.LENGTH), length)
             self.assertTold(visit)
             label = visit.run("return viewer.shadowRoot.querySelector('.measure .label').getBoundingClientRect().toJSON()")
             self.assertTrue(label["left"] >= 0 and label["right"] <= 1280 and label["top"] >= 0 and label["bottom"] <= 800, label)

@@ -71,8 +71,8 @@ class Chrome(PageTest):
         self.assertIn("#scale=1&x=500&y=300&width=1280&height=800", link)
         self.choose(visit, "Cite this view")
         visit.page.wait_for_timeout(100)
-        words = visit.run("return navigator.clipboard.readText()")
-        self.assertTrue(words.startswith("SafeLanding, 5,120 × 2,880, region 500,300,1280,800, http"), words)
+        text = visit.run("return navigator.clipboard.readText()")
+        self.assertTrue(text.startswith("SafeLanding, 5,120 × 2,880, region 500,300,1280,800, http"), text)
 
     def test_where_the_clipboard_is_closed_the_text_is_shown_to_copy(self):
         visit = self.visit().photo()
@@ -84,9 +84,9 @@ class Chrome(PageTest):
     def test_details_describe_the_image_and_escape_closes_only_them(self):
         visit = self.visit().photo()
         self.choose(visit, "Details")
-        words = visit.run("return viewer.shadowRoot.querySelector('dialog').textContent")
+        text = visit.run("return viewer.shadowRoot.querySelector('dialog').textContent")
         for part in ("SafeLanding", "5,120 × 2,880", "landscapes/SafeLanding"):
-            self.assertIn(part, words)
+            self.assertIn(part, text)
         visit.page.keyboard.press("Escape")
         visit.page.wait_for_timeout(200)
         self.assertTrue(visit.run("return !viewer.shadowRoot.querySelector('dialog')"))

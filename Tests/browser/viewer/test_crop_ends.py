@@ -32,8 +32,8 @@ class CropEnds(CropTest):
         self.assertEqual(shown["size"], f"{width:,} × {height:,}")
         self.assertNotIn("http", shown["words"])
         self.assertEqual(visit.page.get_by_role("textbox").count(), 0, "no address to be read")
-        for words, ending in (("JPEG", "jpg"), ("PNG", "png"), ("WebP", "webp")):
-            visit.page.get_by_label("Format").select_option(words)
+        for format, ending in (("JPEG", "jpg"), ("PNG", "png"), ("WebP", "webp")):
+            visit.page.get_by_label("Format").select_option(format)
             self.assertEqual(self.address(visit)[2], ending)
         with visit.page.expect_download() as download:
             visit.page.get_by_role("link", name="Download").click()

@@ -48,9 +48,9 @@ class Kinds(PageTest):
 
     def test_title_and_caption_are_shown_as_text(self):
         visit = self.visit(host=self.host).open("view/captioned")
-        words = visit.run("return [document.title, document.getElementById('title').textContent, "
+        texts = visit.run("return [document.title, document.getElementById('title').textContent, "
                           "document.getElementById('facts').textContent, viewer.ariaLabel]")
-        self.assertEqual(words, ["The bay", "The bay", f"{CAPTION} · 5,120 × 2,880", "The bay"])
+        self.assertEqual(texts, ["The bay", "The bay", f"{CAPTION} · 5,120 × 2,880", "The bay"])
         self.assertEqual(visit.run("return document.querySelectorAll('#bar b').length"), 0)
         visit.page.get_by_role("button", name="More").click()
         visit.page.get_by_role("menuitem", name="Details").click()

@@ -31,11 +31,11 @@ def chain(order: str = "<", is_big: bool = False, count: int = COUNT) -> tuple[b
         start = len(data)
         data += plane(page).tobytes()
         text = b"page %d of a letter\0" % (page + 1)
-        words = len(data)
+        text_offset = len(data)
         data += text + bytes(-len(text) % 2)
         places.append(len(data))
         struct.pack_into(order + number, data, link, len(data))
-        tags = [(256, WIDTH), (257, HEIGHT), (258, 8), (259, 1), (262, 1), (270, words), (273, start), (277, 1),
+        tags = [(256, WIDTH), (257, HEIGHT), (258, 8), (259, 1), (262, 1), (270, text_offset), (273, start), (277, 1),
                 (278, HEIGHT), (279, WIDTH * HEIGHT)]
         data += struct.pack(order + ("Q" if is_big else "H"), len(tags))
         for tag, value in tags:

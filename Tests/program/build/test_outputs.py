@@ -87,7 +87,7 @@ class Archives(CommandTest):
         self.assertWhole(archives(base / "library")[0])
 
 
-class Faults(CommandTest):
+class Errors(CommandTest):
     def in_mount(self, options: str, build: list[str], place):
         """Builds into a small file system mounted at `place` for that one process only."""
         script = (f'mount -t tmpfs -o {options} none "$0" || exit 99; "$@"; code=$?; '

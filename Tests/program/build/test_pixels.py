@@ -55,7 +55,7 @@ def jpeg(width: int, height: int) -> bytes:
     return out.getvalue()
 
 
-WORDS = "BT /F 24 Tf 40 40 Td (Words) Tj ET"
+TEXT = "BT /F 24 Tf 40 40 Td (Words) Tj ET"
 
 
 class Pixels(CommandTest):
@@ -129,10 +129,10 @@ class Drawn(Pixels):
     def test_what_is_no_scan_is_drawn_at_300(self):
         page, place = (72 * 4, 72 * 5), folder("words") / "words.pdf"
         for operators, pictures in (
-                (WORDS, []),
+                (TEXT, []),
                 # A small picture, and a coarse background.
-                (f"{WORDS} q 100 0 0 100 90 200 cm /I0 Do Q", [jpeg(1000, 1000)]),
-                (f"q 288 0 0 360 0 0 cm /I0 Do Q {WORDS}", [jpeg(288, 360)])):
+                (f"{TEXT} q 100 0 0 100 90 200 cm /I0 Do Q", [jpeg(1000, 1000)]),
+                (f"q 288 0 0 360 0 0 cm /I0 Do Q {TEXT}", [jpeg(288, 360)])):
             told, _ = self.built(pictured_pdf(place, [(page, operators, pictures)]))
             self.assertEqual((self.size(told), told["steps"][0]), ((1200, 1500), "drawn at 300 dpi"))
         told, _ = self.built(place, "--dpi", 100)
@@ -144,7 +144,7 @@ class Drawn(Pixels):
         page = (300, 400)
         cover = "q 300 0 0 400 0 0 cm /I0 Do Q"
         source = pictured_pdf(folder("pages") / "pages.pdf", [
-            (page, cover, [jpeg(600, 800)]), (page, cover, [jpeg(900, 1200)]), (page, WORDS, [])])
+            (page, cover, [jpeg(600, 800)]), (page, cover, [jpeg(900, 1200)]), (page, TEXT, [])])
         library = folder("library")
         result = run("build", source, "--library", library, "--json", "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -102,7 +102,7 @@ class TIFFTest(CommandTest):
         return json.loads(found.stdout)[0]
 
 
-class Words(TIFFTest):
+class PageMetadata(TIFFTest):
     def test_big_tiff_has_the_metadata_of_tiff(self):
         exif = {0x9003: text("1998:07:06 05:04:03")}
         files = {}

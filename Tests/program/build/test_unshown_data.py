@@ -32,9 +32,9 @@ def segment(marker: int, body: bytes) -> bytes:
 
 
 def xmp(attributes: str) -> bytes:
-    words = (f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    packet = (f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
              f'<rdf:Description rdf:about="" {attributes}/></rdf:RDF></x:xmpmeta>')
-    return segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + words.encode())
+    return segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + packet.encode())
 
 
 def with_segments(*segments: bytes) -> bytes:

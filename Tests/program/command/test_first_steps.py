@@ -112,7 +112,7 @@ class Folders(FirstSteps):
         self.assertEqual(self.ids(), [])
 
 
-class Words(FirstSteps):
+class Messages(FirstSteps):
     def test_a_dry_run_says_what_would_be(self):
         photo(self.photos / "a.jpg", 60, 40)
         told = self.build(self.photos, "--dry-run").stderr.splitlines()[-1]

@@ -42,10 +42,10 @@ def edge_command() -> list[str]:
     return json.loads(re.search(r"^CMD (.*)$", (PACKAGING / "Dockerfile.edge").read_text(), re.MULTILINE)[1])
 
 
-class Words(unittest.TestCase):
-    def options(self, words: list[str]) -> None:
+class Arguments(unittest.TestCase):
+    def options(self, arguments: list[str]) -> None:
         known = set(re.findall(r"--[a-z-]+", run("help", "serve", "--all").stdout))
-        for option in (word.partition("=")[0] for word in words if word.startswith("--")):
+        for option in (word.partition("=")[0] for word in arguments if word.startswith("--")):
             self.assertIn(option, known)
 
     def test_compose_takes_the_file_and_no_other(self):
@@ -115,9 +115,9 @@ class Words(unittest.TestCase):
             pod = selector.get("statefulset.kubernetes.io/pod-name")
             self.assertTrue(pod in pods and pod == name if pod else selector in labels, name)
         pod = sets["ziggurat-serve"]["spec"]["template"]["spec"]
-        words = pod["containers"][0]["args"]
-        self.options(words)
-        self.assertIn("--purge-url=http://ziggurat-edge:6081/", words)
+        arguments = pod["containers"][0]["args"]
+        self.options(arguments)
+        self.assertIn("--purge-url=http://ziggurat-edge:6081/", arguments)
         self.assertEqual(services["ziggurat-edge"]["spec"]["ports"][0]["port"], 6081)
         page = (PACKAGING / "kubernetes/README.md").read_text()
         made = set(re.findall(r"--from-literal=([a-z-]+)=", page)) - {"edge-key"}
@@ -128,7 +128,7 @@ class Words(unittest.TestCase):
         self.assertIn("--from-literal=edge-key=$(openssl rand -hex 32)", page)
         key = next(volume["secret"]["items"][0] for volume in pod["volumes"] if volume["name"] == "edge-key")
         place = next(each["mountPath"] for each in pod["containers"][0]["volumeMounts"] if each["name"] == "edge-key")
-        self.assertIn(f"--purge-key-file={place}/{key['path']}", words)
+        self.assertIn(f"--purge-key-file={place}/{key['path']}", arguments)
         edge = sets["ziggurat-edge"]["spec"]["template"]["spec"]
         place = next(each["mountPath"] for each in edge["containers"][0]["volumeMounts"] if each["name"] == "configuration")
         projected = edge["volumes"][0]["projected"]["sources"][1]["secret"]["items"][0]
@@ -138,9 +138,9 @@ class Words(unittest.TestCase):
                               capture_output=True, text=True, check=True).stdout
         self.assertEqual(set(re.findall(r'\.host = "(.*?)"', done)), pods)
         self.assertEqual(re.findall(r'^  "(.*);$', done, re.MULTILINE), ['127.0.0.1"', '10.0.0.0"/8'])
-        self.assertIn("--trusted-proxy=10.0.0.0/8", words)
+        self.assertIn("--trusted-proxy=10.0.0.0/8", arguments)
         host = by_name("Ingress")["ziggurat"]["spec"]["rules"][0]["host"]
-        self.assertIn(f"--base-url=https://{host}", words)
+        self.assertIn(f"--base-url=https://{host}", arguments)
 
 
 class Running(StoreTest):

@@ -152,7 +152,7 @@ class Builds(SourcesTest):
         self.assertEqual((again.returncode, self.statuses(again)), (0, {"the scans/a": "unchanged"}), again.stderr)
 
 
-class Faults(SourcesTest):
+class StoreErrors(SourcesTest):
     def test_what_passes_is_waited_for_and_a_store_that_is_away_asks_for_another_time(self):
         for name in "abc":
             photo(self.photos / f"{name}.jpg", 50, 40 + ord(name))

@@ -135,8 +135,8 @@ class Origins(unittest.TestCase):
 
 class Frames(unittest.TestCase):
     def policy(self, server: Server, target: str) -> str:
-        words = [part.strip() for part in server.get(target)["content-security-policy"].split(";")]
-        return next(word for word in words if word.startswith("frame-ancestors"))
+        directives = [part.strip() for part in server.get(target)["content-security-policy"].split(";")]
+        return next(word for word in directives if word.startswith("frame-ancestors"))
 
     def test_named_sites_frame_pictures_and_no_other_page(self):
         for options, policy in (([], "*"), (["--frame-ancestors", "self"], "'self'"), (["--frame-ancestors", "none"], "'none'"), (["--frame-ancestors", "*"], "*"),

@@ -209,7 +209,7 @@ class HandedOver(CommandTest):
 
     def test_other_descriptors_are_reported_as_no_listening_socket(self):
         with socket.socket() as idle, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
-            for one, count, words in [(idle, 1, "not a listening stream"), (datagrams, 1, "not a listening stream"),
+            for one, count, message in [(idle, 1, "not a listening stream"), (datagrams, 1, "not a listening stream"),
                                       (idle, 9, "descriptor"), (idle, "x", "LISTEN_FDS"), (idle, -1, "LISTEN_FDS")]:
                 moved = socket.socket(fileno=fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, 40))
                 with self.subTest(f"{one.type} {count}"), moved:
@@ -219,7 +219,7 @@ class HandedOver(CommandTest):
                     process.stderr.close()
                     self.assertEqual(process.wait(20), 1, errors)
                     self.assertIn("cannot take the sockets that were handed over", errors)
-                    self.assertIn(words, errors)
+                    self.assertIn(message, errors)
                     self.assertEqual(errors.count("\n"), 1)
 
     def test_sockets_for_another_process_are_left_alone(self):

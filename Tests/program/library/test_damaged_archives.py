@@ -68,12 +68,12 @@ class Damaged(CommandTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)["status"]
 
-    def assertTold(self, server, count: int, *words):
+    def assertTold(self, server, count: int, *parts):
         lines = server.errors().splitlines()
         self.assertEqual(len(lines), count, lines)
         for line in lines:
             self.assertRegex(line, r"^ziggurat: the archive of 'good/picture' cannot be read: .")
-        for word in words:
+        for word in parts:
             self.assertIn(word, lines[-1])
         metrics = server.get("/metrics").body.decode()
         self.assertIn(f"ziggurat_archive_errors_total {count}\n", metrics)

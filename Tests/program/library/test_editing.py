@@ -19,7 +19,7 @@ NAMES = ["one", "two", "deep/three", "four"]
 TOKEN = "a-token-for-these-tests"
 
 
-class Words(HTMLParser):
+class Alerts(HTMLParser):
     """Where "alert" stands in a page, as a browser reads it: elements with their attributes, or their text (None)."""
 
     def __init__(self, page: str):
@@ -274,7 +274,7 @@ class Editing(CommandTest):
                     self.assertEqual(headers["X-Content-Type-Options"], "nosniff", path)
                 status, page, headers = ask(server, "GET", f"/view/{part}", token=None)
                 # The second link has the id in it, percent-encoded.
-                self.assertEqual(Words(page).places - {("link", "href")}, {("meta", "content"), ("link", "title")})
+                self.assertEqual(Alerts(page).places - {("link", "href")}, {("meta", "content"), ("link", "title")})
                 status, text, headers = ask(server, "GET", image(id + "<script>"), token=None)
                 self.assertEqual((status, headers["Content-Type"]), (404, "application/problem+json"))
 

@@ -134,7 +134,7 @@ class Links(CommandTest):
         self.assertEqual({path: path.read_bytes() for path in before}, before)
 
     def test_sidecars_that_are_links(self):
-        words = self.outside / "words.xmp"
+        metadata = self.outside / "words.xmp"
         shutil.copy(self.library / "photo.szi", self.library / "other.szi")
         with serve(self.library) as server:
             client = Client(server)
@@ -145,17 +145,17 @@ class Links(CommandTest):
                 return json.loads(server.get(f"/api/images/{id}").body).get("title")
             self.assertEqual(edit("photo", SECRET), 200)
             # Another file, for the catalog knows this one.
-            shutil.copy(self.library / "photo.xmp", words)
+            shutil.copy(self.library / "photo.xmp", metadata)
             (self.library / "photo.xmp").unlink()
-        (self.library / "photo.xmp").symlink_to(words)
+        (self.library / "photo.xmp").symlink_to(metadata)
         with serve(self.library) as server:
             client = Client(server)
             self.assertNotEqual(title("photo"), SECRET)
             self.assertNotIn(SECRET.encode(), server.get("/api/images").body)
             # Somebody's words that cannot be read are not written over.
-            before = words.read_bytes()
+            before = metadata.read_bytes()
             self.assertGreaterEqual(edit("photo", "mine"), 400)
-            self.assertEqual(words.read_bytes(), before)
+            self.assertEqual(metadata.read_bytes(), before)
             self.assertTrue((self.library / "photo.xmp").is_symlink())
             self.assertEqual(edit("other", "theirs"), 200)
             os.rename(self.library / "other.xmp", self.library / "words.xmp")

@@ -116,7 +116,7 @@ class Listing(ServerTest):
             self.assertEqual(self.server.get(image["urls"]["dzi"]).status, 200)
 
     def test_unknown_names_are_reported_with_the_nearest(self):
-        for target, words in {
+        for target, reason in {
             "/api/images?Limit=3": "unknown parameter 'Limit'; did you mean 'limit'?",
             "/api/images?sorted=name": "unknown parameter 'sorted'; did you mean 'sort'?",
             "/api/images?%66oo=1": "unknown parameter 'foo'; this address takes limit, cursor, q, sort, folder, book, fields",
@@ -136,7 +136,7 @@ class Listing(ServerTest):
             with self.subTest(target[:80]):
                 answer = self.server.get(target)
                 self.assertEqual((answer.status, answer["content-type"]), (400, "application/problem+json"))
-                self.assertIn(words, json.loads(answer.body)["detail"])
+                self.assertIn(reason, json.loads(answer.body)["detail"])
         # Each error is there once, however often a parameter is.
         for target, details in {
             "/api/images?q=a&q=b&q=c&limit=1&limit=2": ["q is given twice", "limit is given twice"],
@@ -155,8 +155,8 @@ class Listing(ServerTest):
         for target in ("/", "/theme.css", "/api/images", "/api/images/attic", "/iiif/3/attic/info.json", "/dzi/attic.dzi", "/view/attic",
                        "/iiif/presentation/3/collection", "/openapi.json", "/metrics", "/nothing", "/api/nothing"):
             for method in ("GET", "HEAD"):
-                words = self.server.get(target, method, Accept_Encoding="gzip")["vary"].split(", ")
-                self.assertEqual(len(words), len(set(words)), (target, words))
+                fields = self.server.get(target, method, Accept_Encoding="gzip")["vary"].split(", ")
+                self.assertEqual(len(fields), len(set(fields)), (target, fields))
 
 
 class Environment(CommandTest):

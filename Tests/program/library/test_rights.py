@@ -15,7 +15,7 @@ from harness import Server, folder, photo, run
 
 FIELDS = ("titles", "creators", "license", "webStatement", "usageTerms", "identifier", "source", "credit")
 
-WORDS = ["-charset", "UTF8", "-XMP-dc:Title=Hase", "-XMP-dc:Title-en=Hare", "-XMP-dc:Title-ja=兎, 野", "-XMP-dc:Creator=Dürer, Albrecht",
+METADATA = ["-charset", "UTF8", "-XMP-dc:Title=Hase", "-XMP-dc:Title-en=Hare", "-XMP-dc:Title-ja=兎, 野", "-XMP-dc:Creator=Dürer, Albrecht",
          "-XMP-dc:Creator=Workshop", "-XMP-cc:License=https://creativecommons.org/licenses/by/4.0/deed.de",
          "-XMP-xmpRights:WebStatement=https://example.org/rights?a=1&b=2", "-XMP-xmpRights:UsageTerms=Name the museum",
          "-XMP-dc:Identifier=INV-0091", "-XMP-photoshop:Source=Albertina", "-XMP-photoshop:Credit=Albertina, Wien", "-XMP-dc:Rights=© Albertina"]
@@ -40,7 +40,7 @@ PEOPLE = ["The harbour", "a | b", "E = mc², 1905", "<b>Bold</b> words", "{sic}"
           "Left: Ada.\nRight: Bo.", "Aperio's wife"]
 
 
-class Words(unittest.TestCase):
+class EmbeddedMetadata(unittest.TestCase):
     def built(self, *options: str, name="one.tif"):
         base = folder("rights")
         source = photo(base / name, 60, 40)
@@ -74,7 +74,7 @@ class Words(unittest.TestCase):
     def test_embedded_metadata_reach_the_api_and_manifests(self):
         for name in ("one.tif", "one.jpg", "one.png", "one.webp"):
             with self.subTest(name):
-                image, manifest, three, two = self.read(self.built(*WORDS, name=name))
+                image, manifest, three, two = self.read(self.built(*METADATA, name=name))
                 self.assertAll(image, manifest)
                 self.assertEqual(three["rights"], "http://creativecommons.org/licenses/by/4.0/")
                 self.assertEqual((two["license"], two["attribution"]), (
@@ -82,7 +82,7 @@ class Words(unittest.TestCase):
 
     def test_a_sidecar_says_the_same(self):
         library = self.built()
-        write(library / "one.xmp", *WORDS)
+        write(library / "one.xmp", *METADATA)
         self.assertAll(*self.read(library)[:2])
 
     def test_a_sidecars_licence_takes_back_the_pictures(self):
@@ -99,7 +99,7 @@ class Words(unittest.TestCase):
         self.assertEqual(manifest["requiredStatement"], {"label": {"en": ["Credit"]}, "value": {"none": ["Agency"]}})
 
     def test_images_are_found_by_them(self):
-        with Server(self.built(*WORDS)) as server:
+        with Server(self.built(*METADATA)) as server:
             for query in ("INV-0091", "hare", "兎", "Albertina"):
                 self.assertEqual(json.loads(server.get(f"/api/images?q={quote(query)}").body)["total"], 1, query)
 

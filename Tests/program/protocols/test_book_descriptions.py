@@ -129,7 +129,7 @@ class Descriptions(CommandTest):
 
     def test_an_invalid_description_is_reported_in_one_line_and_stops_nothing(self):
         self.pages("f1r", "f2r")
-        for content, words in {
+        for content, message in {
             "": "is not valid JSON (it ends too early, at line 1, column 1)", "[1]": "is not a JSON object",
             '{"title": ["x", 1]}': "has a 'title", '{"date": "1410",\n "creators": 7}': "has a 'creators' of a wrong type (line 2)",
             '{\n  "title": "é",\n  "date" "1410"\n}': "is not valid JSON (line 3, column 10: ", '{"title": "x"\n}}': "(line 2, column 2: ",
@@ -142,7 +142,7 @@ class Descriptions(CommandTest):
             with self.subTest(content[:60]):
                 self.file.write_text(content)
                 told = self.build("--quiet", status=1).stderr.splitlines()
-                self.assertEqual([words in line for line in told if "book.json" in line], [True], told)
+                self.assertEqual([message in line for line in told if "book.json" in line], [True], told)
         self.file.write_bytes('{\n "title": "Glück für Éva"\n}'.encode("latin-1"))
         self.assertIn("is not encoded in UTF-8 (line 2, column 14)", self.build(status=1).stderr)
         with open(self.file, "wb") as file:

@@ -108,15 +108,15 @@ class Listed(CommandTest):
             return [line for line in result.stderr.splitlines() if "book.json" in line]
         self.assertEqual(told(title="x", _note="mine", chapters=[{"title": "a", "page": "f1v"}, {"title": "b", "page": 3}]), [])
         [line] = told(title="x", author="A", inventory={"title": 1, "a": ["title", {"b": 1}]}, note="mine", creators=["A"])
-        for words in ("'author' is unknown and ignored; did you mean 'creator'?", "'inventory' is unknown", "'note' is unknown"):
-            self.assertIn(words, line)
+        for message in ("'author' is unknown and ignored; did you mean 'creator'?", "'inventory' is unknown", "'note' is unknown"):
+            self.assertIn(message, line)
         self.assertEqual(line.count("unknown"), 3, line)
         [line] = told(titel="x", viewingdirection="left-to-right", creators=["A"], chapters=[{"title": "One", "page": "f7r"}])
-        for words in ("'titel'", "did you mean 'title'?", "did you mean 'viewingDirection'?", "'One'", "'f7r'"):
-            self.assertIn(words, line)
+        for message in ("'titel'", "did you mean 'title'?", "did you mean 'viewingDirection'?", "'One'", "'f7r'"):
+            self.assertIn(message, line)
         [line] = told(cover="f9", chapters=[{"title": str(page), "page": page} for page in (0, 1, 3, 4, -1)])
-        for words in ("3 of its chapters", "the first to '0'", "its cover is the page 'f9'"):
-            self.assertIn(words, line)
+        for message in ("3 of its chapters", "the first to '0'", "its cover is the page 'f9'"):
+            self.assertIn(message, line)
         # All else counts.
         with Server(self.library) as server:
             manifest = json.loads(server.get("/iiif/presentation/3/hours/manifest").body)

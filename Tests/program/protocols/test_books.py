@@ -83,8 +83,8 @@ class Books(ServerTest):
         self.assertEqual(self.images(folder="codex"), [])
 
     def test_invalid_requests_are_reported(self):
-        for query, words in {"book=": "book is ''", "book=..": "book is '..'", "book=codex&folder=zoo": "book cannot be used with folder"}.items():
-            self.assertIn(words, self.read(f"/api/images?{query}", 400)["detail"])
+        for query, message in {"book=": "book is ''", "book=..": "book is '..'", "book=codex&folder=zoo": "book cannot be used with folder"}.items():
+            self.assertIn(message, self.read(f"/api/images?{query}", 400)["detail"])
 
     def test_the_cover_goes_and_comes_back(self):
         # Out of the way and back: a book is what it has now.

@@ -173,20 +173,20 @@ class Owner(CommandTest):
             path.write_text(value if isinstance(value, str) else json.dumps(value))
             return str(path)
 
-        for value, words in [
+        for value, message in [
             ("Example", "<https://"), ("Example <ftp://example.org>", "<https://"), ("<https://example.org>", "<https://"),
             (written("{"), "JSON"), (written("[]"), "JSON"), (str(place), "<https://"), ("/dev/zero", "64 KB"),
         ]:
             with self.subTest(value):
-                self.assertUsageError(run("serve", lib, "--provider", value), "--provider", words)
-        for wrong, words in [
+                self.assertUsageError(run("serve", lib, "--provider", value), "--provider", message)
+        for wrong, message in [
             ({"id": "x"}, "id"), ({"label": "Example"}, "label"), ({"label": {"en": "Example"}}, "label"), ({"type": "Person"}, "Agent"),
             ({"logos": []}, "did you mean 'logo'"), ({"homepage": {}}, "homepage"), ({"homepage": [{"id": "https://x.org"}]}, "type"),
             ({"homepage": [{"id": "https://x.org", "type": "Text"}]}, "label"),
             ({"logo": [{"id": "https://x.org/a.png", "type": "Text"}]}, "Image"),
         ]:
             with self.subTest(str(wrong)):
-                self.assertUsageError(run("serve", lib, "--provider", written({**PROVIDER, **wrong})), "--provider", words)
+                self.assertUsageError(run("serve", lib, "--provider", written({**PROVIDER, **wrong})), "--provider", message)
 
     def test_an_invalid_name_is_reported_at_the_start(self):
         for name in ["", "  ", "two\nlines", "x" * 201]:

@@ -218,7 +218,7 @@ class Viewport(SampleServerTest):
                 return server.get("/api/images/vast/viewport?" + urlencode({"scale": 1, **parameters}))
             answer = ask(width=6400, height=6400)
             self.assertEqual((answer.status, len(json.loads(answer.body)["tiles"])), (200, 10_000))
-            for parameters, name, words in (({"width": 6401, "height": 6400}, "width", "10000 tiles cover, not 10100"),
+            for parameters, name, message in (({"width": 6401, "height": 6400}, "width", "10000 tiles cover, not 10100"),
                                             ({"width": 32768, "height": 32768}, "width", "10000 tiles"),
                                             ({"width": 1280, "height": 640, "x": 40000, "y": 40000, "buffer": 64}, "buffer",
                                              "from 0 to 42 "),
@@ -229,7 +229,7 @@ class Viewport(SampleServerTest):
                 self.assertEqual((answer.status, answer["content-type"]), (400, "application/problem+json"), parameters)
                 detail = json.loads(answer.body)["detail"]
                 self.assertTrue(detail.startswith(f"{name} is '{parameters[name]}'"), detail)
-                self.assertIn(words, detail)
+                self.assertIn(message, detail)
             answer = ask(width=1280, height=640, x=40000, y=40000, buffer=42)
             self.assertLessEqual(len(json.loads(answer.body)["tiles"]), 10_000)
 

@@ -14,7 +14,7 @@ from upload_client import TOKEN, serve
 
 KILLS = int(os.environ.get("KILLS", 6))
 ONE, TWO = "the first of the passwords", "the second of the passwords"
-WORDS = {"title": "Lighthouse of grandmother", "caption": "grandmother,\nat the Lighthouse", "keywords": ["Lighthouse", "more"]}
+METADATA = {"title": "Lighthouse of grandmother", "caption": "grandmother,\nat the Lighthouse", "keywords": ["Lighthouse", "more"]}
 ID = "~%2Ffamily%2Fgrandmother"
 
 
@@ -44,7 +44,7 @@ class SpaceEditing(SpaceTest):
 
     def metadata(self, who: Browser, target: str = ID) -> dict:
         told = json.loads(who.ask(f"api/images/{target}").body)
-        return {name: told[name] for name in WORDS if told.get(name)}
+        return {name: told[name] for name in METADATA if told.get(name)}
 
     def files(self) -> set[str]:
         return {path.name for path in (self.library / ".spaces").iterdir()}
@@ -61,13 +61,13 @@ class SpaceEditing(SpaceTest):
         server = self.serve()
         owner, same, other = self.owner(server), self.owner(server), self.owner(server, TWO)
         before = self.lasting(owner)
-        answer = owner.send_json(f"api/images/{ID}", WORDS, "PATCH")
+        answer = owner.send_json(f"api/images/{ID}", METADATA, "PATCH")
         self.assertEqual((answer.status, answer["cache-control"]), (200, "private, no-store"), answer)
-        self.assertEqual(json.loads(answer.body)["title"], WORDS["title"])
+        self.assertEqual(json.loads(answer.body)["title"], METADATA["title"])
         for who in (owner, same):
-            self.assertEqual(self.metadata(who), WORDS)
+            self.assertEqual(self.metadata(who), METADATA)
             found = json.loads(who.ask("api/images?q=lighthouse").body)["images"]
-            self.assertEqual([image["title"] for image in found], [WORDS["title"]])
+            self.assertEqual([image["title"] for image in found], [METADATA["title"]])
             self.assertIn(b"at the Lighthouse", who.ask(f"iiif/presentation/3/{ID}/manifest").body)
         self.assertEqual(self.metadata(other), {"title": "grandmother"})
         self.assertEqual(json.loads(other.ask("api/images?q=lighthouse").body)["images"], [])
@@ -75,7 +75,7 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(len(self.lasting(owner) - before), 1)
         # One field alone, and one that is emptied; the older file is gone.
         self.assertEqual(owner.send_json(f"api/images/{ID}", {"caption": None}, "PATCH").status, 200)
-        left = {"title": WORDS["title"], "keywords": WORDS["keywords"]}
+        left = {"title": METADATA["title"], "keywords": METADATA["keywords"]}
         self.assertEqual((self.metadata(same), len(self.lasting(owner) - before)), (left, 1))
         self.build(self.photos, self.library, ONE, "--force", "--quiet")
         self.assertEqual(owner.ask("api/session", "DELETE").status, 204)
@@ -84,9 +84,9 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(self.metadata(owner), left, "built anew, locked and unlocked")
         for bad, status in (({"title": 5}, 400), ({}, 400), ({"size": 1}, 400), ({"title": "x" * 2000}, 400)):
             self.assertEqual(owner.send_json(f"api/images/{ID}", bad, "PATCH").status, status)
-        self.assertEqual(owner.send_json("api/images/~%2Fnone", WORDS, "PATCH").status, 404)
+        self.assertEqual(owner.send_json("api/images/~%2Fnone", METADATA, "PATCH").status, 404)
         listed = self.space("list", self.library, ONE, options=["--json"]).stdout.splitlines()
-        self.assertIn(WORDS["title"], [json.loads(line).get("title") for line in listed])
+        self.assertIn(METADATA["title"], [json.loads(line).get("title") for line in listed])
         self.assertIn("no faults", self.space("verify", self.library, ONE).stderr)
 
     def test_later_of_two_editors_gets_a_conflict(self):
@@ -113,7 +113,7 @@ class SpaceEditing(SpaceTest):
         name, = self.lasting(owner) - files
         path = self.library / ".spaces" / name
         older = path.read_bytes()
-        owner.send_json(f"api/images/{ID}", WORDS, "PATCH")
+        owner.send_json(f"api/images/{ID}", METADATA, "PATCH")
         name, = self.lasting(owner) - files
         path = self.library / ".spaces" / name
         whole = path.read_bytes()
@@ -125,11 +125,11 @@ class SpaceEditing(SpaceTest):
             self.assertEqual(owner.ask(f"api/images/{ID}").status, 500)
             self.assertEqual(owner.ask(f"dzi/{ID}.dzi").status, 500)
             self.assertEqual(owner.ask("api/images/~%2Ffamily%2Fharbour").status, 200)
-            self.assertEqual(owner.send_json(f"api/images/{ID}", WORDS, "PATCH").status, 500)
+            self.assertEqual(owner.send_json(f"api/images/{ID}", METADATA, "PATCH").status, 500)
         self.assertIn("grandmother", self.space("verify", self.library, ONE, code=1).stdout)
         path.write_bytes(whole)
         owner.ask("api/session", "DELETE")
-        self.assertEqual(self.metadata(self.owner(server)), WORDS)
+        self.assertEqual(self.metadata(self.owner(server)), METADATA)
 
     @staticmethod
     def flipped(whole: bytes, places) -> bytes:
@@ -140,7 +140,7 @@ class SpaceEditing(SpaceTest):
     def test_deleted_ones_come_back(self):
         server = self.serve()
         owner, same, other = self.owner(server), self.owner(server), self.owner(server, TWO)
-        owner.send_json(f"api/images/{ID}", WORDS, "PATCH")
+        owner.send_json(f"api/images/{ID}", METADATA, "PATCH")
         tile = f"dzi/{ID}_files/9/0_0.jpg"
         before, files, count = owner.ask(tile).body, self.lasting(owner), len(self.files())
         answer = owner.ask(f"api/images/{ID}", "DELETE", b"")
@@ -167,13 +167,13 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(owner.ask(f"api/images/{ID}", "DELETE", b"").status, 200)
         back = json.loads(owner.ask(f"api/trash/{first['id']}/restore", "POST", b"").body)
         self.assertEqual((back["restored"], back["conflicts"]), (["~/family/grandmother"], []))
-        self.assertEqual((same.ask(tile).body, self.metadata(same)), (before, WORDS))
+        self.assertEqual((same.ask(tile).body, self.metadata(same)), (before, METADATA))
         self.assertEqual(owner.ask(f"api/trash/{first['id']}/restore", "POST", b"").status, 404)
 
     def test_deleted_ones_are_removed_when_their_time_is_over(self):
         with serve(self.library) as first:
             owner = self.owner(first)
-            owner.send_json(f"api/images/{ID}", WORDS, "PATCH")
+            owner.send_json(f"api/images/{ID}", METADATA, "PATCH")
             before = self.lasting(owner)
         server = self.serve("--keep-deleted", "0")
         owner = self.owner(server)
@@ -189,7 +189,7 @@ class SpaceEditing(SpaceTest):
         server = self.serve()
         owner, other, writer, stranger = self.owner(server), self.owner(server, TWO), self.writer(server), Owner(server)
         deleted = json.loads(owner.ask("api/images/~%2Ffamily%2Fgarden", "DELETE", b"").body)["deleted"]["id"]
-        change, several = json.dumps(WORDS).encode(), json.dumps({"ids": ["~/family/harbour"]}).encode()
+        change, several = json.dumps(METADATA).encode(), json.dumps({"ids": ["~/family/harbour"]}).encode()
         for who, name, statuses in ((stranger, "stranger", (401, 401, 401, 401)), (writer, "writer", (404, 404, 200, 404))):
             asked = (who.ask(f"api/images/{ID}", "PATCH", change), who.ask(f"api/images/{ID}", "DELETE", b""),
                      who.ask("api/trash", "POST", several), who.ask(f"api/trash/{deleted}/restore", "POST", b""))
@@ -244,15 +244,15 @@ class SpaceEditing(SpaceTest):
     def test_metadata_go_with_a_picture_that_is_moved(self):
         server = self.serve()
         writer = self.writer(server)
-        self.assertEqual(writer.send_json("api/images/open", WORDS, "PATCH").status, 200)
+        self.assertEqual(writer.send_json("api/images/open", METADATA, "PATCH").status, 200)
         self.assertTrue((self.library / "open.xmp").exists())
         move = [BINARY, "space", "move", self.library, "open", "--password-file", self.file(ONE)]
         subprocess.run(move, check=True, capture_output=True)
         self.assertEqual(sorted(path.name for path in self.library.glob("open*")), [])
         self.assertEqual(plain_text(self.library / ".spaces"), [])
         owner = self.owner(server)
-        self.assertEqual(self.metadata(owner, "~%2Fopen"), WORDS)
-        changed = {**WORDS, "title": "changed inside"}
+        self.assertEqual(self.metadata(owner, "~%2Fopen"), METADATA)
+        changed = {**METADATA, "title": "changed inside"}
         self.assertEqual(owner.send_json("api/images/~%2Fopen", changed, "PATCH").status, 200)
         subprocess.run([*move, "--to", "other-space", "--new-password-file", self.file(TWO)], check=True, capture_output=True)
         self.assertEqual(self.metadata(self.owner(server, TWO), "~%2Fopen"), changed)

@@ -12,7 +12,7 @@ from space_client import Browser, Owner, SpaceTest, plain_text
 from upload_client import TOKEN, Client, serve
 
 ONE, TWO = "the first of the passwords", "the second of the passwords"
-WORDS = {"title": "Lighthouse of grandmother", "caption": "at the Lighthouse", "keywords": ["Lighthouse"]}
+METADATA = {"title": "Lighthouse of grandmother", "caption": "at the Lighthouse", "keywords": ["Lighthouse"]}
 PUBLIC, PRIVATE = "family%2Fgrandmother", "~%2Ffamily%2Fgrandmother"
 
 
@@ -51,14 +51,14 @@ class Exchange(SpaceTest):
     def test_there_and_back_is_the_same_picture_with_its_metadata(self):
         both, other, stranger = self.visitor(secret=ONE, token=True), self.visitor(secret=TWO), Browser(self.server)
         tile = stranger.ask(f"dzi/{PUBLIC}_files/10/0_0.jpg").body
-        self.assertEqual(both.send_json(f"api/images/{PUBLIC}", WORDS, "PATCH").status, 200)
+        self.assertEqual(both.send_json(f"api/images/{PUBLIC}", METADATA, "PATCH").status, 200)
         self.assertEqual(self.move(both, PUBLIC, "space"), {"image": "~/family/grandmother"})
         self.assertEqual((stranger.ids(), both.ids()), (["family/harbour"], ["~/family/grandmother", "family/harbour"]))
         for path in (f"dzi/{PUBLIC}_files/10/0_0.jpg", f"api/images/{PUBLIC}", f"dzi/{PRIVATE}_files/10/0_0.jpg"):
             self.assertEqual(stranger.ask(path).status, 404, path)
         self.assertEqual(stranger.ask("api/images?q=lighthouse").body.count(b"Lighthouse"), 0)
         self.assertEqual(both.ask(f"dzi/{PRIVATE}_files/10/0_0.jpg").body, tile)
-        self.assertEqual(json.loads(both.ask(f"api/images/{PRIVATE}").body)["caption"], WORDS["caption"])
+        self.assertEqual(json.loads(both.ask(f"api/images/{PRIVATE}").body)["caption"], METADATA["caption"])
         self.assertEqual(self.move(both, PRIVATE, "other-space", password=TWO), {})
         self.assertEqual((both.ids(), other.ids()[0]), (["family/harbour"], "~/family/grandmother"))
         self.assertEqual(other.ask(f"dzi/{PRIVATE}_files/10/0_0.jpg").body, tile)
@@ -70,7 +70,7 @@ class Exchange(SpaceTest):
         both = self.visitor(secret=ONE, token=True)
         self.assertEqual(self.move(both, PRIVATE, "library"), {"image": "family/grandmother"})
         self.assertEqual(stranger.ask(f"dzi/{PUBLIC}_files/10/0_0.jpg").body, tile)
-        self.assertEqual(json.loads(stranger.ask(f"api/images/{PUBLIC}").body)["title"], WORDS["title"])
+        self.assertEqual(json.loads(stranger.ask(f"api/images/{PUBLIC}").body)["title"], METADATA["title"])
         self.assertEqual(both.ids(), ["family/grandmother", "family/harbour"])
         for secret in (ONE, TWO):
             self.assertEqual(self.space("list", self.library, secret).stdout, "")
@@ -82,7 +82,7 @@ class Exchange(SpaceTest):
         _, path = client.send(data, filename="grandmother two.jpg", folder="family")
         self.assertEqual(client.end(path)["image"], "family/grandmother two")
         for target in (PUBLIC, "family%2Fgrandmother%20two"):
-            self.assertEqual(both.send_json(f"api/images/{target}", WORDS, "PATCH").status, 200)
+            self.assertEqual(both.send_json(f"api/images/{target}", METADATA, "PATCH").status, 200)
         self.assertTrue(any(b"grandmother" in file.read_bytes() for file in self.library.glob("catalog*")))
         # Searched meanwhile, by several.
         with ThreadPoolExecutor(3) as pool:

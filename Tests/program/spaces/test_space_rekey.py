@@ -20,7 +20,7 @@ from upload_client import serve
 
 KILLS = int(os.environ.get("KILLS", 3))
 ONE, TWO = "the first of the passwords", "the second of the passwords"
-WORDS = {"title": "Lighthouse", "caption": "grandmother at the Lighthouse"}
+METADATA = {"title": "Lighthouse", "caption": "grandmother at the Lighthouse"}
 
 
 class Rekey(SpaceTest):
@@ -42,7 +42,7 @@ class Rekey(SpaceTest):
             owner = Owner(server)
             owner.unlock(ONE)
             for number in range(2):
-                answer = owner.send_json(f"api/images/~%2Ffamily%2Fgrandmother%20{number}", WORDS, "PATCH")
+                answer = owner.send_json(f"api/images/~%2Ffamily%2Fgrandmother%20{number}", METADATA, "PATCH")
                 assert answer.status == 200, answer
             answer = owner.ask("api/images/~%2Ffamily%2Fgrandmother%207", "DELETE", b"")
             assert answer.status == 200, answer

@@ -294,8 +294,8 @@ class SpaceUploads(SpaceTest):
             self.assertEqual(made.status, status, (values, made))
         for headers in ({"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"}):
             self.assertEqual(sender.create(1000, filename="a.jpg", folder="~/", headers=headers).status, 403)
-        words = sender.create(1000, filename="a.jpg", folder="~/")["location"].lstrip("/")
-        self.assertEqual(sender.patch(words, 0, b"these are words, no picture " * 4).status, 415)
+        location = sender.create(1000, filename="a.jpg", folder="~/")["location"].lstrip("/")
+        self.assertEqual(sender.patch(location, 0, b"these are words, no picture " * 4).status, 415)
         broken = self.data[:60_000]
         path = sender.begin(broken, len(broken), filename="broken.jpg", folder="~/")
         state = sender.end(path)

@@ -145,7 +145,7 @@ class Copies(unittest.TestCase):
 
     def test_what_cannot_be_made_is_refused_with_the_reason(self):
         self.begin()
-        for region, more, words in (
+        for region, more, message in (
                 ((1600, 0, 101, 100), {}, "1700×1250"), ((0, -1, 10, 10), {}, "1700×1250"), ((0, 0, 0, 10), {}, "1700×1250"),
                 ((0, 0, 2**62, 2**62), {}, "1700×1250"), ((2**62, 2**62, 2**62, 2**62), {}, "1700×1250"),
                 ((0, 0, 1700, 1250), {"straighten": 1}, "rotated by 1"), ((0, 0, 10, 10), {"straighten": 46}, "-45 to 45"),
@@ -153,7 +153,7 @@ class Copies(unittest.TestCase):
                 ((0.5, 0, 10, 10), {}, "it takes"), ((0, 0, 10), {}, "it takes")):
             answer = self.post("harbour", region, **more)
             self.assertEqual((answer.status, answer["content-type"]), (400, "application/problem+json"), (region, more))
-            self.assertIn(words, json.loads(answer.body)["detail"])
+            self.assertIn(message, json.loads(answer.body)["detail"])
         for body in (b"", b"[]", b"{}", b'{"region": null}', b"[" * 100_000):
             self.assertEqual(self.client.ask("POST", "/api/images/harbour/copies", body, tus=False).status, 400, body[:20])
         # Too many values are refused as a whole: the answer does not name each of them.
