@@ -186,9 +186,9 @@ class Marks(Harness):
 
     def test_inspect_reports_them(self):
         source = png(folder("marks") / "picture.png", colours(31, 3), gAMA=100000)
-        told = run("inspect", source)
-        self.assertIn("colour       srgb, by its gAMA (1.0)\n", told.stdout)
-        self.assertIn("exact: read by libvips, for its gAMA (1.0)\n", told.stdout)
+        report = run("inspect", source)
+        self.assertIn("colour       srgb, by its gAMA (1.0)\n", report.stdout)
+        self.assertIn("exact: read by libvips, for its gAMA (1.0)\n", report.stdout)
 
 
 # Only the harness's methods are wanted here, not its tests again.

@@ -18,20 +18,20 @@ class Scale(unittest.TestCase):
         result = run("build", base / "slide.tif", "--library", base / "library", "--quiet")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         archive = base / "library/slide.szi"
-        told = json.loads(run("inspect", archive, "--json").stdout)
+        report = json.loads(run("inspect", archive, "--json").stdout)
         with zipfile.ZipFile(archive) as file:
-            return file.read("slide/scan-properties.xml").decode(), told.get("micronsPerPixel")
+            return file.read("slide/scan-properties.xml").decode(), report.get("micronsPerPixel")
 
     def test_microns_of_a_tiled_pyramid(self):
-        xml, told = self.built("tile,pyramid,xres=4000,yres=2000,resunit=cm")
+        xml, report = self.built("tile,pyramid,xres=4000,yres=2000,resunit=cm")
         self.assertIn('<name>MicronsPerPixelX</name>\n      <value type="gdouble">0.25</value>', xml)
         self.assertIn('<name>MicronsPerPixelY</name>\n      <value type="gdouble">0.5</value>', xml)
-        self.assertEqual(told, [0.25, 0.5])
+        self.assertEqual(report, [0.25, 0.5])
 
     def test_a_printing_resolution_is_none(self):
-        xml, told = self.built("xres=11.811,yres=11.811")
+        xml, report = self.built("xres=11.811,yres=11.811")
         self.assertNotIn("MicronsPerPixel", xml)
-        self.assertIsNone(told)
+        self.assertIsNone(report)
 
     def test_microns_of_a_scanners_slide(self):
         """A TIFF whose description is an Aperio scanner's has its scale from OpenSlide."""
@@ -47,9 +47,9 @@ class Scale(unittest.TestCase):
                 result = run("build", base / "slide.svs", "--library", base / "library", "--quiet", "--format", "png",
                              "--tile-size", "2048")
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
-                told = json.loads(run("inspect", base / "library/slide.szi", "--json").stdout)
-                self.assertEqual(told.get("micronsPerPixel"), wanted)
-                self.assertEqual(told["route"], "exact: TIFF tiles decoded side by side")
+                report = json.loads(run("inspect", base / "library/slide.szi", "--json").stdout)
+                self.assertEqual(report.get("micronsPerPixel"), wanted)
+                self.assertEqual(report["route"], "exact: TIFF tiles decoded side by side")
                 with zipfile.ZipFile(base / "library/slide.szi") as file:
                     xml = file.read("slide/scan-properties.xml").decode()
                     (base / "top.png").write_bytes(file.read("slide/slide_files/11/0_0.png"))

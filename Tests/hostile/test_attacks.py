@@ -73,11 +73,11 @@ class Attacks(unittest.TestCase):
             errors.seek(0)
             return code, errors.read().decode(errors="replace").splitlines(), peak
 
-    def assertTold(self, path: Path, lines: list[str], is_built: bool):
+    def assertReported(self, path: Path, lines: list[str], is_built: bool):
         """Either it is built or one line says why not, in words."""
-        told = [line for line in lines if f"/{path.name}: " in line]
-        self.assertEqual(len(told), 0 if is_built else 1, f"{path.name}: {lines}")
-        for line in told:
+        reported = [line for line in lines if f"/{path.name}: " in line]
+        self.assertEqual(len(reported), 0 if is_built else 1, f"{path.name}: {lines}")
+        for line in reported:
             self.assertNotRegex(line.replace(path.name, ""), CRASH)
             self.assertLess(len(line), 600)
 
@@ -92,7 +92,7 @@ class Attacks(unittest.TestCase):
         self.assertEqual(code, 1, lines)
         self.assertEqual({path.stem for path in good_pictures().iterdir()} - built, set(), lines)
         for path in ATTACKS:
-            self.assertTold(path, lines, path.stem in built)
+            self.assertReported(path, lines, path.stem in built)
         self.assertEqual(len(lines), sum(path.stem not in built for path in ATTACKS), lines)
         self.assertEqual(leftovers(library), [])
         self.assertEqual(run("verify", library).returncode, 0)
@@ -108,7 +108,7 @@ class Attacks(unittest.TestCase):
                 peaks[path.name] = round(peak / MEGABYTE)
                 self.assertIn(code, (0, 1), lines)
                 self.assertEqual((len(archives(library)), len(lines)), (1, 0) if code == 0 else (0, 1), lines)
-                self.assertTold(path, lines, code == 0)
+                self.assertReported(path, lines, code == 0)
                 self.assertEqual(leftovers(library), [])
                 for archive in archives(library):
                     self.assertEqual(archive_faults(archive), [])
@@ -161,8 +161,8 @@ class Uploads(unittest.TestCase):
             for number, path in enumerate(ATTACKS):
                 ends[path.name] = self.end(client, path.name, path.read_bytes())
                 # One that is whole goes through behind it.
-                told = self.end(client, f"good {number}.png", good + bytes([number]))
-                self.assertEqual(told["status"], "done", (path.name, told))
+                reported = self.end(client, f"good {number}.png", good + bytes([number]))
+                self.assertEqual(reported["status"], "done", (path.name, reported))
             watcher.end()
             peak = memory.end()
             self.assertTrue(server.alive())
@@ -172,19 +172,19 @@ class Uploads(unittest.TestCase):
             while processes.cells(server.process.pid) and time.monotonic() < until:
                 time.sleep(0.1)
             self.assertEqual((processes.cells(server.process.pid), processes.zombies(server.process.pid)), ([], []))
-        for name, told in ends.items():
+        for name, reported in ends.items():
             with self.subTest(name):
-                self.assertIn(told["status"], ("done", "failed"))
-                if told["status"] == "failed":
-                    self.assertTrue(told["message"])
-                    self.assertNotRegex(told["message"], CRASH)
-                    self.assertNotIn(str(library), told["message"])
-        self.assertIn("failed", {told["status"] for told in ends.values()})
+                self.assertIn(reported["status"], ("done", "failed"))
+                if reported["status"] == "failed":
+                    self.assertTrue(reported["message"])
+                    self.assertNotRegex(reported["message"], CRASH)
+                    self.assertNotIn(str(library), reported["message"])
+        self.assertIn("failed", {reported["status"] for reported in ends.values()})
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         self.assertLessEqual(peak / MEGABYTE, total / 4 / MEGABYTE + SPARE)
         self.assertEqual(run("verify", library).returncode, 0)
         print(f"[{watcher.count} tiles, the slowest after {watcher.longest * 1000:.0f} ms; {peak / MEGABYTE:.0f} MB; "
-              f"{ {name: told.get('message', told['status']) for name, told in ends.items()} }] ", end="", flush=True)
+              f"{ {name: reported.get('message', reported['status']) for name, reported in ends.items()} }] ", end="", flush=True)
 
     def end(self, client: Client, name: str, data: bytes) -> dict:
         """How the upload ended; what is refused at once has a reason, too."""

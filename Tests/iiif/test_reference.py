@@ -153,13 +153,13 @@ class Reference(ServerTest):
             limits = info if version == "3" else info["profile"][1]
             self.assertEqual(limits["maxArea"], AREA)
             self.assertGreater(len(info["sizes"]), 5)
-            for told in info["sizes"]:
-                answer = self.server.get(f"/iiif/{version}/p/full/{told['width']},{told['height']}/0/default.jpg")
-                self.assertEqual(answer.status, 200, told)
-                self.assertEqual(Image.open(io.BytesIO(answer.body)).size, (told["width"], told["height"]))
+            for reported in info["sizes"]:
+                answer = self.server.get(f"/iiif/{version}/p/full/{reported['width']},{reported['height']}/0/default.jpg")
+                self.assertEqual(answer.status, 200, reported)
+                self.assertEqual(Image.open(io.BytesIO(answer.body)).size, (reported["width"], reported["height"]))
         with Server(self.library, "--max-pixels", 100_000) as small:
             info = json.loads(small.get("/iiif/3/p/info.json").body)
-            self.assertLess(max(told["width"] * told["height"] for told in info["sizes"]), 100_001)
+            self.assertLess(max(reported["width"] * reported["height"] for reported in info["sizes"]), 100_001)
             self.assertEqual(len(info["sizes"]), 10)
             self.assertEqual(small.get("/iiif/3/p/full/max/0/default.jpg").status, 200)
             self.assertEqual(small.get(f"/iiif/3/p/full/{WIDTH},/0/default.jpg").status, 400)

@@ -27,9 +27,9 @@ def write(path: Path, *options: str) -> None:
     lines = ["-q", "-m", "-overwrite_original", "-echo4", "status ${status}", *map(line, (*options, str(path))), "-execute"]
     process.stdin.write("".join(f"{each}\n" for each in lines))
     process.stdin.flush()
-    told = ""
-    while "status " not in told:
+    reported = ""
+    while "status " not in reported:
         heard = process.stdout.readline()
-        assert heard, f"exiftool ended: {told}"
-        told += heard
-    assert told.endswith("status 0\n"), told
+        assert heard, f"exiftool ended: {reported}"
+        reported += heard
+    assert reported.endswith("status 0\n"), reported

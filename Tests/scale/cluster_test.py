@@ -126,9 +126,9 @@ class ClusterTest(unittest.TestCase):
         other = {id for id in ours.keys() | theirs.keys() if ours.get(id) != theirs.get(id)}
         self.assertFalse(other, report.stderr)
         self.assertEqual(report.returncode, 1, report.stderr)
-        told = [json.loads(line) for line in report.stdout.splitlines()]
-        self.assertFalse([line for line in told if line["status"] == "left"])
-        self.assertEqual({line["id"] for line in told if line["status"] != "failed"}, set(library))
+        reported = [json.loads(line) for line in report.stdout.splitlines()]
+        self.assertFalse([line for line in reported if line["status"] == "left"])
+        self.assertEqual({line["id"] for line in reported if line["status"] != "failed"}, set(library))
         self.assertIn(f"{len(library)} images", (self.base / f"log-{self.index}").read_text())
         self.built = 0
         done: set[str] = set()

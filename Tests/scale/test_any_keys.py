@@ -29,9 +29,9 @@ def put(key: str, body: bytes) -> None:
     secret = f"AWS4{os.environ['AWS_SECRET_ACCESS_KEY']}".encode()
     for word in scope.split("/"):
         secret = hmac.digest(secret, word.encode(), "sha256")
-    told = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(request.encode()).hexdigest()])
+    canonical = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(request.encode()).hexdigest()])
     headers["Authorization"] = (f"AWS4-HMAC-SHA256 Credential={os.environ['AWS_ACCESS_KEY_ID']}/{scope}, SignedHeaders={names}, "
-                                f"Signature={hmac.new(secret, told.encode(), 'sha256').hexdigest()}")
+                                f"Signature={hmac.new(secret, canonical.encode(), 'sha256').hexdigest()}")
     with urllib.request.urlopen(urllib.request.Request(endpoint + path, data=body, method="PUT", headers=headers)) as answer:
         assert answer.status == 200, answer.status
 

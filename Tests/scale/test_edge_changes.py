@@ -73,14 +73,14 @@ class EdgeChanges(unittest.TestCase):
             late = ""
             while not is_seen(lambda target: self.edge.ask(target)):
                 if not late and time.monotonic() > start + 3:
-                    late = f"{kind} of i{number} is not seen: {self.told(number)}"
+                    late = f"{kind} of i{number} is not seen: {self.summary(number)}"
                     print(f"[{late}]", flush=True)
                 self.assertLess(time.monotonic(), start + 30, late)
                 time.sleep(0.02)
             seconds[kind].append(time.monotonic() - start)
         every = [each for kind in seconds.values() for each in kind]
-        told = ", ".join(f"{len(each)} × {kind} {statistics.median(each):.2f} s, at most {max(each):.2f} s" for kind, each in sorted(seconds.items()))
-        print(f"[{name}: {told}; {sum(each > 3 for each in every)} of {len(every)} later than 3 s]", flush=True)
+        summary = ", ".join(f"{len(each)} × {kind} {statistics.median(each):.2f} s, at most {max(each):.2f} s" for kind, each in sorted(seconds.items()))
+        print(f"[{name}: {summary}; {sum(each > 3 for each in every)} of {len(every)} later than 3 s]", flush=True)
 
     def tile(self, number: int) -> str:
         return f"/dzi/i{number}_files/8/0_0.jpg"
@@ -89,7 +89,7 @@ class EdgeChanges(unittest.TestCase):
         listed = self.servers[0].get(f"/api/images/i{number}")
         return f"{self.tile(number)}?v={json.loads(listed.body)['generation']}" if listed.status == 200 else None
 
-    def told(self, number: int) -> str:
+    def summary(self, number: int) -> str:
         """What the cache and each server say of an image that should be otherwise."""
         targets = [self.tile(number), f"/api/images/i{number}"]
         edge = [(reply.status, reply.cached, reply.headers["Age"]) for reply in map(self.edge.ask, [self.last, *targets])]

@@ -75,11 +75,11 @@ class Actor:
             allowed += (404,)
         if not self.records.answer(self.kind, url, answer, allowed) or answer.status == 404:
             if answer.status == 404 and state == "here":
-                self.tell_more(url, image, presence)
+                self.report_more(url, image, presence)
             return None
         return answer
 
-    def tell_more(self, url: str, image: str | None, presence: Presence) -> None:
+    def report_more(self, url: str, image: str | None, presence: Presence) -> None:
         """Whether it stays away, and how long ago it was deleted and restored."""
         again = []
         for _ in range(5):

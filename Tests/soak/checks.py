@@ -20,14 +20,14 @@ def uploads_end(client: Client, records: Records, seconds: float = 300) -> None:
     """What was sent whole and not waited for becomes a picture, or is told of."""
     until = time.monotonic() + seconds
     while True:
-        told = json.loads(client.ask("GET", "/api/uploads").body)["uploads"]
-        waiting = [each for each in told if each["status"] in ("waiting", "tiling")]
+        reported = json.loads(client.ask("GET", "/api/uploads").body)["uploads"]
+        waiting = [each for each in reported if each["status"] in ("waiting", "tiling")]
         if not waiting:
             break
         if time.monotonic() > until:
             return records.fault("end", f"{len(waiting)} uploads did not end: {waiting[:3]}")
         time.sleep(0.5)
-    for each in told:
+    for each in reported:
         if each["status"] == "receiving":
             client.ask("DELETE", f"/api/uploads/{each['id']}", b"", Tus_Resumable="1.0.0")
 

@@ -104,9 +104,9 @@ class ViewportReader(Actor):
             if answer:
                 self.take_apart(image, answer.body)
         elif answer := self.get(f"/api/images/{part}/viewport?{query}", image):
-            told = json.loads(answer.body)
-            if told["image"] != image:
-                self.records.fault(self.kind, f"of another image, {told['image']}: {image}")
+            reported = json.loads(answer.body)
+            if reported["image"] != image:
+                self.records.fault(self.kind, f"of another image, {reported['image']}: {image}")
 
     def take_apart(self, image: str, body: bytes) -> None:
         """A row of parts, each behind its length: the query's answer, then the tiles that it names."""

@@ -64,12 +64,12 @@ class Sender(Actor):
         while True:
             answer = self.client.ask("GET", path)
             if self.records.answer(self.kind, f"GET {path}", answer):
-                told = json.loads(answer.body)
-                if told["status"] in ("done", "failed"):
-                    return told
+                reported = json.loads(answer.body)
+                if reported["status"] in ("done", "failed"):
+                    return reported
                 # Hanging ones before it take two minutes each.
                 if time.monotonic() - began > 900 and not self.records.was_full(began):
-                    self.records.fault(self.kind, f"not ended after 900 s: {told}")
+                    self.records.fault(self.kind, f"not ended after 900 s: {reported}")
                     return None
             if self.world.ending.is_set():
                 time.sleep(0.5)
@@ -99,21 +99,21 @@ class GoodSender(Sender):
         kind = self.chance.choice(["jpg", "jpg", "png", "tif", "webp"])
         piece = picture(self.chance, self.chance.randint(200, 1500), self.chance.randint(200, 1000))
         began = time.monotonic()
-        told = self.send(f"{self.kind[-4:]} {self.number}.{kind}", encoded(piece, kind))
-        if not told:
+        reported = self.send(f"{self.kind[-4:]} {self.number}.{kind}", encoded(piece, kind))
+        if not reported:
             return
-        if told["status"] == "failed":
-            if not any(word in told.get("message", "") for word in KILLED):
-                self.records.fault(self.kind, f"a good picture failed: {told}")
+        if reported["status"] == "failed":
+            if not any(word in reported.get("message", "") for word in KILLED):
+                self.records.fault(self.kind, f"a good picture failed: {reported}")
             with self.records.lock:
                 self.records.counts["good pictures whose cell was killed"] += 1
             return
         with self.records.lock:
             self.records.counts["good pictures taken"] += 1
-        if told.get("duplicate"):
+        if reported.get("duplicate"):
             return
-        self.look(told["image"], piece)
-        self.remove(told["image"])
+        self.look(reported["image"], piece)
+        self.remove(reported["image"])
 
     def look(self, image: str, piece: Image.Image) -> None:
         answer = self.get(address(image))
@@ -145,13 +145,13 @@ class BadSender(Sender):
         self.number += 1
         # No two are the same: a picture that is there already would only be pointed to.
         data = path.read_bytes() + random.Random(self.number).randbytes(8)
-        told = self.send(f"bad {self.number} {path.name}", data)
-        if not told:
+        reported = self.send(f"bad {self.number} {path.name}", data)
+        if not reported:
             return
         with self.records.lock:
-            self.records.counts[f"bad pictures {'told' if told['status'] == 'failed' else 'readable all the same'}"] += 1
-        if told["status"] == "done":
-            if not told.get("duplicate"):
-                self.remove(told["image"])
-        elif not told.get("message") or CRASH.search(told["message"]):
-            self.records.fault(self.kind, f"{path.name} failed without a reason: {told}")
+            self.records.counts[f"bad pictures {'told' if reported['status'] == 'failed' else 'readable all the same'}"] += 1
+        if reported["status"] == "done":
+            if not reported.get("duplicate"):
+                self.remove(reported["image"])
+        elif not reported.get("message") or CRASH.search(reported["message"]):
+            self.records.fault(self.kind, f"{path.name} failed without a reason: {reported}")

@@ -106,15 +106,15 @@ class Deleter(Actor):
         if not self.records.answer(self.kind, "DELETE", answer):
             # A full disk may stop it in the middle: who is gone and who is not is then looked at.
             return self.settle(chosen)
-        told = json.loads(answer.body)
-        if sorted(told["deleted"]["images"]) != sorted(chosen):
-            self.records.fault(self.kind, f"{told['deleted']['images']} were deleted, not {chosen}")
+        reported = json.loads(answer.body)
+        if sorted(reported["deleted"]["images"]) != sorted(chosen):
+            self.records.fault(self.kind, f"{reported['deleted']['images']} were deleted, not {chosen}")
         self.mark(chosen, "gone")
         for image in chosen:
             self.get(address(image), image)
         self.pause(self.chance.uniform(0, 3))
         self.mark(chosen, "maybe")
-        self.restore(told["deleted"]["id"], chosen)
+        self.restore(reported["deleted"]["id"], chosen)
 
     def restore(self, deletion: str, chosen: list[str]) -> None:
         """Also after the end: nothing stays deleted."""
@@ -122,9 +122,9 @@ class Deleter(Actor):
         while time.monotonic() < until:
             answer = self.client.ask("POST", f"/api/trash/{deletion}/restore")
             if self.records.answer(self.kind, "restore", answer):
-                told = json.loads(answer.body)
-                if sorted(told["restored"]) != sorted(chosen):
-                    self.records.fault(self.kind, f"{told} came back, not {chosen}")
+                reported = json.loads(answer.body)
+                if sorted(reported["restored"]) != sorted(chosen):
+                    self.records.fault(self.kind, f"{reported} came back, not {chosen}")
                 return self.mark(chosen, "here")
             if answer.status not in (503, 507):
                 break

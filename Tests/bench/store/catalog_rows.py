@@ -127,12 +127,12 @@ class Database:
         self.address = self.process.stdout.readline().strip()
         if not self.address:
             sys.exit("bench: PostgreSQL did not start")
-        told = subprocess.run([ziggurat, "catalog", "migrate", self.address], check=True, capture_output=True, text=True).stdout
+        reported = subprocess.run([ziggurat, "catalog", "migrate", self.address], check=True, capture_output=True, text=True).stdout
         if int(self.ask("SELECT count(*) FROM image")) != rows.count:
             self.fill(rows)
         if int(self.ask("SELECT count(*) FROM archive")) != rows.count:
             self.name_archives()
-        print(f"PostgreSQL: {told.strip()}, {self.ask('SHOW server_version').strip()}; ziggurat {version}", flush=True)
+        print(f"PostgreSQL: {reported.strip()}, {self.ask('SHOW server_version').strip()}; ziggurat {version}", flush=True)
 
     def ask(self, sql: str) -> str:
         return subprocess.run(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", self.address, "-c", sql], check=True,

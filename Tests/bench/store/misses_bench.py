@@ -63,8 +63,8 @@ class MissesBench(Bench):
         print(f"{len(self.tiles)} tiles of {self.tile} px that no archive's end has", flush=True)
 
     def timed(self, lines: list[str], connections: int) -> tuple[float, int]:
-        told = subprocess.run([self.loop, str(connections), self.paths("asked", lines)], capture_output=True, text=True, check=True).stdout.split()
-        return float(told[0]), int(told[1])
+        reported = subprocess.run([self.loop, str(connections), self.paths("asked", lines)], capture_output=True, text=True, check=True).stdout.split()
+        return float(reported[0]), int(reported[1])
 
     def row(self, connections: int) -> list[str]:
         ratios, rates = [], []

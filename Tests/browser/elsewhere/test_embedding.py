@@ -60,7 +60,7 @@ class Embedding(EmbeddingTest):
 
     def test_its_events_report_each_step_in_order(self):
         visit = self.page("<ziggurat-viewer></ziggurat-viewer>")
-        told = visit.run("""const told = []
+        reported = visit.run("""const told = []
             for (const type of ['open', 'viewport', 'idle', 'fully-loaded', 'error']) {
               viewer.addEventListener(type, () => { if (told.at(-1) !== type) told.push(type) })
             }
@@ -69,9 +69,9 @@ class Embedding(EmbeddingTest):
             viewer.zoomTo(0.5)
             await new Promise((done) => viewer.addEventListener('idle', done, { once: true }))
             return told""")
-        self.assertEqual(told[:2], ["open", "viewport"])
-        self.assertIn("idle", told[told.index("fully-loaded"):])
-        self.assertNotIn("error", told)
+        self.assertEqual(reported[:2], ["open", "viewport"])
+        self.assertIn("idle", reported[reported.index("fully-loaded"):])
+        self.assertNotIn("error", reported)
 
     def test_the_names_of_version_0_1_work_and_each_is_reported_once(self):
         visit = self.page('<ziggurat-viewer quiet cooperative tap="leave" src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>',
@@ -140,11 +140,11 @@ class Embedding(EmbeddingTest):
         for wrong in ("'http://[bad'", "'/'", "'/package.json'", "'/icon.svg'", "'/api/images/nope'", "{}", "null",
                       "'/dzi/nope.dzi'", f"'{away}'"):
             with self.subTest(wrong):
-                told = visit.run(f"""let fault = null
+                reported = visit.run(f"""let fault = null
                     viewer.addEventListener('error', ({{ detail }}) => {{ fault = detail }}, {{ once: true }})
                     await viewer.open({wrong})
                     return fault instanceof Error && viewer.shadowRoot.querySelector('.notice').textContent""")
-                self.assertEqual(told, "This image does not exist. It may have been moved or deleted." if "nope" in wrong else "The image could not be loaded.")
+                self.assertEqual(reported, "This image does not exist. It may have been moved or deleted." if "nope" in wrong else "The image could not be loaded.")
         visit.requests.remove(away)
         visit.run("await viewer.open('/api/images/FallenLeaf')")
         visit.sharp()

@@ -85,11 +85,11 @@ class Frames(PageTest):
         raise AssertionError("never sharp")
 
     def test_what_oembed_says_shows_the_picture_in_another_site_s_page(self):
-        told = oembed(url=f"{host()}view/{LEAF}#scale=1&x=100&y=100", maxwidth=640)
-        self.assertEqual((told["version"], told["type"], told["width"], told["height"]), ("1.0", "rich", 640, 400))
-        self.assertEqual(told["title"], "a leaf")
+        reported = oembed(url=f"{host()}view/{LEAF}#scale=1&x=100&y=100", maxwidth=640)
+        self.assertEqual((reported["version"], reported["type"], reported["width"], reported["height"]), ("1.0", "rich", 640, 400))
+        self.assertEqual(reported["title"], "a leaf")
         for headers in ({}, {"Cross-Origin-Embedder-Policy": "require-corp"}):
-            visit = self.elsewhere(told["html"], headers)
+            visit = self.elsewhere(reported["html"], headers)
             frame = self.framed(visit)
             self.assertEqual(frame.evaluate("[innerWidth, innerHeight, document.getElementById('title').textContent]"), [640, 400, "a leaf"])
             self.assertEqual(frame.evaluate("document.getElementById('title').href"), f"{host()}view/{LEAF}")
@@ -120,8 +120,8 @@ class Frames(PageTest):
     def test_frames_keep_the_shape_of_the_picture_within_what_is_asked_for(self):
         tall = f"{host()}view/tall"
         for parameters, size in (({}, (405, 720)), ({"maxwidth": 100}, (100, 177)), ({"maxheight": 90}, (50, 90)), ({"maxwidth": 1, "maxheight": 1}, (1, 1))):
-            told = oembed(url=tall, **parameters)
-            self.assertEqual((told["width"], told["height"]), size, parameters)
+            reported = oembed(url=tall, **parameters)
+            self.assertEqual((reported["width"], reported["height"]), size, parameters)
         self.assertEqual(urllib.request.urlopen(oembed(url=tall)["thumbnail_url"]).headers["Content-Type"], "image/jpeg")
 
     def test_what_is_no_picture_s_page_has_no_embedding(self):

@@ -59,12 +59,12 @@ class Moves(EmbeddingTest):
     def test_setting_the_viewport_notifies_synchronously(self):
         visit = self.page(VIEWER)
         visit.sharp()
-        told = visit.run("""const told = []
+        reported = visit.run("""const told = []
             viewer.addEventListener('viewport', () => told.push(viewer.viewport.scale))
             viewer.viewport = { scale: 0.5 }
             told.push('next line')
             return told""")
-        self.assertEqual(told, [0.5, "next line"])
+        self.assertEqual(reported, [0.5, "next line"])
 
     def test_two_viewers_kept_in_step_by_a_guard_come_to_rest(self):
         for second in ("640px", "480px"):
@@ -120,9 +120,9 @@ class Moves(EmbeddingTest):
                   viewport.imageCenter.y / imageSize.height, viewport.rotation.degrees])""", step)
             for one, two in zip(*views):
                 self.assertAlmostEqual(one, two, places=6, msg=f"step {step}")
-        told = visit.run(FRAMES + "return globalThis.told")
+        reported = visit.run(FRAMES + "return globalThis.told")
         visit.run(FRAMES + FRAMES)
-        self.assertEqual(visit.run("return globalThis.told"), told)
+        self.assertEqual(visit.run("return globalThis.told"), reported)
         visit.run(BOTH + "globalThis.end(); globalThis.before = two.viewport; one.viewport = { scale: 0.25 }")
         self.assertTrue(visit.run(FRAMES + BOTH + "return two.viewport === globalThis.before"))
 
@@ -229,9 +229,9 @@ class Life(EmbeddingTest):
         visit.sharp()
         for clear in ("viewer.removeAttribute('src')", "viewer.src = ''"):
             with self.subTest(clear):
-                told = visit.run(clear + """; return [viewer.source, viewer.viewport, viewer.cachedBytes,
+                reported = visit.run(clear + """; return [viewer.source, viewer.viewport, viewer.cachedBytes,
                     viewer.shadowRoot.querySelector('.scale').textContent]""")
-                self.assertEqual(told, [None, None, 0, ""])
+                self.assertEqual(reported, [None, None, 0, ""])
                 visit.run("viewer.src = argument", PICTURE)
                 visit.sharp()
         # What is still on its way when it is cleared does not come.

@@ -235,11 +235,11 @@ class HostileSources(EmbeddingTest):
             "laughs.dzi": f'<!DOCTYPE Image [{laughs}]><Image Format="&a11;" TileSize="256" Overlap="0"><Size Width="9" Height="9"/></Image>',
             "collection.json": {"type": "Collection", "items": [{"id": f"{HOSTILE}collection.json", "type": "Collection"}]},
         })
-        for path, told in (("circle/info.json", endless), ("state.json", "The image could not be loaded."), ("api/images/book", endless),
+        for path, reported in (("circle/info.json", endless), ("state.json", "The image could not be loaded."), ("api/images/book", endless),
                            ("deep.json", endless), ("laughs.dzi", "The image could not be loaded."), ("collection.json", "The image could not be loaded.")):
             with self.subTest(path):
                 self.asked.clear()
-                self.assertEqual(self.opened(visit, path), told)
+                self.assertEqual(self.opened(visit, path), reported)
                 self.assertLess(len(self.asked), 6, self.asked)
 
     def test_a_list_of_two_million_pages_is_refused(self):

@@ -119,8 +119,8 @@ class Languages(PageTest):
         visit.page.get_by_role("button", name="Löschen", exact=True).click()
         visit.until(f"{toast} === '1 Bild gelöscht.'")
         visit.page.get_by_role("button", name="Papierkorb").click()
-        told = visit.page.locator("dialog.trash li span").inner_text()
-        self.assertRegex(told, r"^Gelöscht am \d\d\.\d\d\.\d{4}, \d\d:\d\d\. Läuft in 24 Stunden ab\.$")
+        reported = visit.page.locator("dialog.trash li span").inner_text()
+        self.assertRegex(reported, r"^Gelöscht am \d\d\.\d\d\.\d{4}, \d\d:\d\d\. Läuft in 24 Stunden ab\.$")
         visit.page.get_by_role("button", name="Wiederherstellen").click()
         visit.until(f"{toast} === '1 Bild wiederhergestellt.'")
 

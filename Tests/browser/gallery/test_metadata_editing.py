@@ -30,11 +30,11 @@ class MetadataEditing(EditingTest):
         self.spoken(visit, "Saved.")
         image = self.api("images/c")
         self.assertEqual((image["caption"], image["keywords"], image["title"]), ("Low tide,\nhigh sky", ["sea", "sky"], "c"))
-        told = subprocess.run(["exiftool", "-j", "-Description", "-Subject", "-Title", self.library / "c.xmp"],
+        reported = subprocess.run(["exiftool", "-j", "-Description", "-Subject", "-Title", self.library / "c.xmp"],
                               check=True, capture_output=True).stdout
-        told = json.loads(told)[0]
-        self.assertEqual((told["Description"].replace("\r", ""), told["Subject"]), ("Low tide,\nhigh sky", ["sea", "sky"]))
-        self.assertNotIn("Title", told, "what nobody changed is not written")
+        reported = json.loads(reported)[0]
+        self.assertEqual((reported["Description"].replace("\r", ""), reported["Subject"]), ("Low tide,\nhigh sky", ["sea", "sky"]))
+        self.assertNotIn("Title", reported, "what nobody changed is not written")
         self.assertEqual(visit.run("return document.activeElement.textContent"), "c")
         visit.page.fill("#search", "high sky")
         self.shown(visit, ["c"])
@@ -53,9 +53,9 @@ class MetadataEditing(EditingTest):
         visit.page.get_by_role("button", name="Save").click()
         visit.until("return /Somebody else/.test(document.querySelector('[role=alert]').textContent)")
         self.assertEqual(self.api("images/a")["caption"], f"theirs {SCRIPT}", "nothing is overwritten unseen")
-        told = visit.page.locator(".theirs").filter(visible=True).all_inner_texts()
-        self.assertEqual(len(told), 2)
-        self.assertIn(f"theirs {SCRIPT}", told[0])
+        reported = visit.page.locator(".theirs").filter(visible=True).all_inner_texts()
+        self.assertEqual(len(reported), 2)
+        self.assertIn(f"theirs {SCRIPT}", reported[0])
         self.assertEqual(visit.page.get_by_role("textbox", name="Title").input_value(), "Their title", "not touched by this writer")
         self.assertEqual(visit.page.get_by_role("textbox", name="Caption").input_value(), "mine")
         visit.page.get_by_role("button", name="Use theirs").last.click()

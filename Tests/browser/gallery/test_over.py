@@ -64,9 +64,9 @@ class Over(PageTest):
         colour = "return [...document.querySelectorAll('[name=theme-color]')].map((each) => each.content)"
         before = visit.run(colour)
         self.opened(visit, 1)
-        told = """return [location.pathname, document.title, document.querySelector('#title').textContent, document.activeElement.id,
+        reported = """return [location.pathname, document.title, document.querySelector('#title').textContent, document.activeElement.id,
             document.querySelector('body > header').inert, document.getElementById('count').textContent]"""
-        self.assertEqual(visit.run(told), ["/view/ColorfulCups", "ColorfulCups", "ColorfulCups", "viewer", True, "/ 5"])
+        self.assertEqual(visit.run(reported), ["/view/ColorfulCups", "ColorfulCups", "ColorfulCups", "viewer", True, "/ 5"])
         self.assertEqual(visit.run(colour), ["#0d0e10", "#e9e8e4"])
         # Playwright counts what is inert until it is not painted either, two frames after the picture.
         visit.until("return document.documentElement.classList.contains('covered')")

@@ -200,13 +200,13 @@ class Gallery(PageTest):
             for path, ground in (("", "document.documentElement"), (f"view/{quote(PHOTO, safe='')}", "viewer")):
                 with self.subTest(f"{scheme} /{path}"):
                     visit = self.visit(color_scheme=scheme).open(path, wait=bool(path))
-                    told = visit.run("""const ground = getComputedStyle(%s).backgroundColor
+                    reported = visit.run("""const ground = getComputedStyle(%s).backgroundColor
                         const meta = [...document.querySelectorAll('[name=theme-color]')].find(({ media }) => matchMedia(media).matches)
                         const probe = document.createElement('i')
                         document.body.append(probe)
                         probe.attributeStyleMap.set('color', meta.content)
                         return [getComputedStyle(probe).color, ground]""" % ground)
-                    self.assertEqual(*told)
+                    self.assertEqual(*reported)
 
     def test_pictures_and_xml_opened_by_themselves_are_laid_out_by_the_browser(self):
         for path in (f"iiif/3/{quote(PHOTO, safe='')}/full/300,/0/default.jpg", f"dzi/{quote(PHOTO, safe='')}.dzi"):

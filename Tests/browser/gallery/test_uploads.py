@@ -131,9 +131,9 @@ class Uploads(unittest.TestCase):
         visit.page.click(".add")
         visit.page.set_input_files("#choose", broken)
         self.done(visit, len(broken), "failed")
-        told = set(visit.run("return [...document.querySelectorAll('.uploads li span')].map((each) => each.textContent)"))
+        reported = set(visit.run("return [...document.querySelectorAll('.uploads li span')].map((each) => each.textContent)"))
         messages = json.loads((ROOT / "public/text/en.json").read_text())["writing"]
-        self.assertEqual(told, {messages["damaged"]})
+        self.assertEqual(reported, {messages["damaged"]})
         # In the reader's language, too.
         visit = self.writer(locale="de-DE")
         visit.page.click(".add")

@@ -47,13 +47,13 @@ class Measuring(PageTest):
             })
             return Math.hypot(to.x - from.x, to.y - from.y)""")
 
-    def assertTold(self, visit):
+    def assertReported(self, visit):
         wanted = self.between(visit)
         self.assertAlmostEqual(self.microns(visit) / wanted, 1, delta=0.01)
 
     def test_it_shows_the_length_between_its_ends_in_any_position(self):
         visit = self.measure()
-        self.assertTold(visit)
+        self.assertReported(visit)
         box = visit.page.get_by_role("button", name="End point").bounding_box()
         x, y = box["x"] + 22, box["y"] + 22
         before = self.microns(visit)
@@ -62,7 +62,7 @@ class Measuring(PageTest):
         visit.page.mouse.move(x - 200, y + 120, steps=4)
         visit.page.mouse.up()
         self.assertNotEqual(self.microns(visit), before)
-        self.assertTold(visit)
+        self.assertReported(visit)
         # By keys, eight pixels of the window or one.
         scale = visit.run("return viewer.viewport.scale")
         visit.page.get_by_role("button", name="Start point").focus()
@@ -71,7 +71,7 @@ class Measuring(PageTest):
         visit.page.keyboard.press("Shift+ArrowLeft")
         end = visit.run("const { x } = viewer.shadowRoot.querySelector('.measure .end').getBoundingClientRect(); return x")
         self.assertAlmostEqual(start - end, 9, delta=0.6)
-        self.assertTold(visit)
+        self.assertReported(visit)
         self.assertEqual(visit.run("return viewer.viewport.scale"), scale)
 
     def test_it_stays_on_what_it_measures_however_the_picture_is_moved_and_turned(self):
@@ -81,7 +81,7 @@ class Measuring(PageTest):
             visit.run(step)
             visit.sharp()
             self.assertEqual(visit.run(self.LENGTH), length)
-            self.assertTold(visit)
+            self.assertReported(visit)
             label = visit.run("return viewer.shadowRoot.querySelector('.measure .label').getBoundingClientRect().toJSON()")
             self.assertTrue(label["left"] >= 0 and label["right"] <= 1280 and label["top"] >= 0 and label["bottom"] <= 800, label)
         visit.page.mouse.move(640, 200)
@@ -96,7 +96,7 @@ class Measuring(PageTest):
         visit.page.mouse.down()
         visit.page.mouse.move(1279, 799, steps=3)
         visit.page.mouse.up()
-        self.assertTold(visit)
+        self.assertReported(visit)
         self.assertLessEqual(self.microns(visit), MICRONS * 1.01 * (2560**2 + 1600**2) ** 0.5)
 
     def test_escape_and_its_button_end_it_and_so_does_another_picture(self):

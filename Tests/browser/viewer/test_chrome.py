@@ -158,17 +158,17 @@ class Around(PageTest):
         is_away = True
         visit.page.route("**/*_files/**", lambda route: route.fulfill(status=503) if is_away else route.continue_())
         visit.run("viewer.zoomTo(1)")
-        told = "const p = viewer.shadowRoot.querySelector('.notice'); return p.hidden ? '' : p.textContent"
+        reported = "const p = viewer.shadowRoot.querySelector('.notice'); return p.hidden ? '' : p.textContent"
         visit.until("return viewer.isComplete && viewer.missingTiles")
         count = visit.run("return viewer.missingTiles")
-        self.assertTrue(visit.run(told).startswith(f"{count} parts"), visit.run(told))
+        self.assertTrue(visit.run(reported).startswith(f"{count} parts"), visit.run(reported))
         # Of another view others are missing.
         visit.run("viewer.panTo({ x: 500, y: 500 })")
         visit.until("return viewer.isComplete && viewer.missingTiles")
-        self.assertTrue(visit.run(told).startswith(f"{visit.run('return viewer.missingTiles')} parts"))
+        self.assertTrue(visit.run(reported).startswith(f"{visit.run('return viewer.missingTiles')} parts"))
         is_away = False
         visit.sharp()
-        self.assertEqual(visit.run(told), "")
+        self.assertEqual(visit.run(reported), "")
 
     def test_printed_it_is_the_picture_alone(self):
         visit = self.visit().photo()

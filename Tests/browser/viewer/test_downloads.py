@@ -67,9 +67,9 @@ class Downloads(PageTest):
         host = served(folder / "photos", serve=("--port", "0", "--max-pixels", "1000000"))
         visit = self.visit(host=host).open("view/large")
         self.choose(visit, "Download")
-        told = visit.until("const [, fact] = (() => {" + LINES + "})()[0]; return !fact.startsWith('5,120') && fact")
+        reported = visit.until("const [, fact] = (() => {" + LINES + "})()[0]; return !fact.startsWith('5,120') && fact")
         name, picture = self.download(visit, "Whole image")
-        self.assertEqual(f"{picture.size[0]:,} × {picture.size[1]:,} JPG", told)
+        self.assertEqual(f"{picture.size[0]:,} × {picture.size[1]:,} JPG", reported)
         self.assertTrue(900_000 < picture.size[0] * picture.size[1] <= 1_000_000)
 
     def test_another_servers_picture_is_saved_where_it_can_be(self):

@@ -23,8 +23,8 @@ class OneSource(CommandTest):
         library = folder("library")
         result = run("build", source, "--library", library, "--json", "--quiet", *options)
         self.assertEqual(result.returncode, 0, result.stderr)
-        told = [json.loads(line) for line in result.stdout.splitlines()]
-        return told[0], library / f"{told[0]['id']}.szi"
+        report = [json.loads(line) for line in result.stdout.splitlines()]
+        return report[0], library / f"{report[0]['id']}.szi"
 
     def tiles(self, archive: Path) -> dict[tuple[int, int], bytes]:
         """Those of full resolution, by column and row."""

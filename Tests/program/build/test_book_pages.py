@@ -20,8 +20,8 @@ class BookPages(CommandTest):
     def build(self, *options) -> dict[str, str]:
         result = run("build", self.base / "scans", "--library", self.library, "--book", "--json", *options)
         self.assertEqual(result.returncode, 0, result.stderr)
-        told = [json.loads(line) for line in result.stdout.splitlines()]
-        return {one["id"]: one["status"] for one in told if "id" in one}
+        report = [json.loads(line) for line in result.stdout.splitlines()]
+        return {one["id"]: one["status"] for one in report if "id" in one}
 
     def manifest(self, book="codex") -> dict:
         with Server(self.library) as server:
@@ -38,9 +38,9 @@ class BookPages(CommandTest):
         photo(self.scans / "f001ra.jpg", 60, 80, left=900)
         photo(self.scans / "a first one.jpg", 60, 80, left=800)
         (self.scans / "a first one.jpg").rename(self.scans / "f001bis.jpg")
-        told = self.build("--verbose")
-        self.assertEqual({id for id, status in told.items() if status == "built"}, {"codex/f001ra", "codex/f001bis"})
-        self.assertEqual(set(told.values()), {"built", "unchanged"})
+        report = self.build("--verbose")
+        self.assertEqual({id for id, status in report.items() if status == "built"}, {"codex/f001ra", "codex/f001bis"})
+        self.assertEqual(set(report.values()), {"built", "unchanged"})
         for path, (bytes, time) in before.items():
             self.assertEqual((path.read_bytes(), path.stat().st_mtime_ns), (bytes, time), path)
         names = ["cover back", "f001bis", "f001r", "f001ra", "f001v", "f002r", "f002v", "f010r", "ünï %?#é"]
@@ -122,8 +122,8 @@ class BookPages(CommandTest):
         self.build()
         with Server(self.library) as server:
             for version in (2, 3):
-                told = json.loads(server.get(f"/iiif/presentation/{version}/codex/manifest").body)["thumbnail"]
-                self.assertIn("codex%2Ff002r", (told[0]["id"] if version == 3 else told["@id"]))
+                report = json.loads(server.get(f"/iiif/presentation/{version}/codex/manifest").body)["thumbnail"]
+                self.assertIn("codex%2Ff002r", (report[0]["id"] if version == 3 else report["@id"]))
             # Whatever number a description names, as of an archive that somebody else made.
             for cover, page in ((4, "f002r"), (-9223372036854775808, "cover"), (9223372036854775807, "cover"), (0, "cover"), ("-1", "cover")):
                 (self.library / "codex/book.json").write_text(json.dumps({"title": "Hours", "cover": cover}))

@@ -64,10 +64,10 @@ class CutTIFF(CommandTest):
         (self.sources / name).write_bytes(data)
         return self.sources / name
 
-    def assertCut(self, told: list[dict], kept: int, kind: str = "truncated"):
-        self.assertEqual([line["status"] for line in told], ["built"] * kept, told)
-        self.assertEqual([line.get("damage") for line in told], [kind] + [None] * (kept - 1), told)
-        self.assertIn(f"{kept} page{' is' if kept == 1 else 's are'} read", told[0]["reason"])
+    def assertCut(self, report: list[dict], kept: int, kind: str = "truncated"):
+        self.assertEqual([line["status"] for line in report], ["built"] * kept, report)
+        self.assertEqual([line.get("damage") for line in report], [kind] + [None] * (kept - 1), report)
+        self.assertIn(f"{kept} page{' is' if kept == 1 else 's are'} read", report[0]["reason"])
 
     def test_pages_behind_the_end(self):
         for order in "<>":
@@ -86,15 +86,15 @@ class CutTIFF(CommandTest):
         for order in "<>":
             for is_big in (False, True):
                 self.put(f"{'big' if is_big else 'classic'}{order == '>':d}.tif", chain(order, is_big)[0])
-        told = self.built()
-        self.assertEqual([line.get("damage") for line in told], [None] * 4 * COUNT, told)
+        report = self.built()
+        self.assertEqual([line.get("damage") for line in report], [None] * 4 * COUNT, report)
 
     def test_cut_files_are_refused_if_asked_for(self):
         data, places = chain()
         self.put("scan.tif", data[:places[3] - 10])
-        told = self.built("--fail-on", "truncated")
+        report = self.built("--fail-on", "truncated")
         self.assertEqual(self.result.returncode, 1)
-        self.assertEqual([line["status"] for line in told], ["failed"], told)
+        self.assertEqual([line["status"] for line in report], ["failed"], report)
         self.assertEqual(self.ids(), [])
 
     def test_a_directory_that_is_none(self):
@@ -111,8 +111,8 @@ class CutTIFF(CommandTest):
         self.assertEqual(struct.unpack_from("<H", data, at)[0], WIDTH_TAG)
         struct.pack_into("<H", data, at, 255)
         self.put("scan.tif", data)
-        told = {line["id"]: line["status"] for line in self.built()}
-        self.assertEqual(told, {f"scan/{page}": "failed" if page == 3 else "built" for page in range(1, COUNT + 1)})
+        report = {line["id"]: line["status"] for line in self.built()}
+        self.assertEqual(report, {f"scan/{page}": "failed" if page == 3 else "built" for page in range(1, COUNT + 1)})
 
     def test_values_behind_the_end(self):
         """libtiff writes values behind their directory, such as this description."""
@@ -122,9 +122,9 @@ class CutTIFF(CommandTest):
         self.assertEqual(struct.unpack_from("<H", data, at)[0], 270)
         struct.pack_into("<HHII", data, at, 270, 2, len(text), len(data))
         self.put("scan.tif", data + text[:10])
-        told = self.built()
-        self.assertEqual([line.get("damage") for line in told], ["truncated", None], told)
-        self.assertRegex(told[0]["reason"], "page 2 .tag 270. lies behind its end")
+        report = self.built()
+        self.assertEqual([line.get("damage") for line in report], ["truncated", None], report)
+        self.assertRegex(report[0]["reason"], "page 2 .tag 270. lies behind its end")
 
     def test_a_reduced_copy_behind_the_end(self):
         """tifffile writes the directories that a page lists behind the page."""
@@ -135,9 +135,9 @@ class CutTIFF(CommandTest):
         with tifffile.TiffFile(path) as file:
             place = file.pages[0].pages[0].offset
         path.write_bytes(path.read_bytes()[:place + 4])
-        told = self.built()
-        self.assertEqual([line.get("damage") for line in told], ["truncated"], told)
-        self.assertRegex(told[0]["reason"], "a directory that page 1 lists lies behind its end; 1 page is read")
+        report = self.built()
+        self.assertEqual([line.get("damage") for line in report], ["truncated"], report)
+        self.assertRegex(report[0]["reason"], "a directory that page 1 lists lies behind its end; 1 page is read")
 
     def test_nothing_of_a_cut_file_is_pruned(self):
         data, places = chain()
@@ -174,8 +174,8 @@ class CutTIFF(CommandTest):
                     tifffile.imwrite(source, planes, **how)
                     data = source.read_bytes()
                     source.write_bytes(data[:int(len(data) * share)])
-                    told = self.built()
-                    self.assertEqual(told[0].get("damage"), "truncated", told)
+                    report = self.built()
+                    self.assertEqual(report[0].get("damage"), "truncated", report)
 
     def test_imagej_stack_without_directories(self):
         """As ImageJ writes more than 4 GB: one directory, and the planes one behind the other."""
@@ -191,7 +191,7 @@ class CutTIFF(CommandTest):
         data = head + bytes(4) + text + planes
         self.put("whole.tif", data)
         self.put("cut.tif", data[:-WIDTH * HEIGHT - 10])
-        told = {line["id"]: line for line in self.built()}
-        self.assertNotIn("damage", told["whole"])
-        self.assertEqual(told["cut"].get("damage"), "truncated", told)
-        self.assertIn("2 of 4 planes", told["cut"]["reason"])
+        report = {line["id"]: line for line in self.built()}
+        self.assertNotIn("damage", report["whole"])
+        self.assertEqual(report["cut"].get("damage"), "truncated", report)
+        self.assertIn("2 of 4 planes", report["cut"]["reason"])

@@ -89,23 +89,23 @@ class Damaged(CommandTest):
         self.lines = [json.loads(line) for line in self.result.stdout.splitlines()]
         return {Path(line["source"]).name: line for line in self.lines}
 
-    def pixels(self, told: dict) -> numpy.ndarray:
-        with zipfile.ZipFile(self.library / f"{told['id']}.szi") as szi:
+    def pixels(self, report: dict) -> numpy.ndarray:
+        with zipfile.ZipFile(self.library / f"{report['id']}.szi") as szi:
             names = [name for name in szi.namelist() if "_files/" in name and "/0_0." in name]
             top = max(names, key=lambda name: int(name.split("/")[-2]))
             return numpy.array(Image.open(io.BytesIO(szi.read(top))).convert("RGB"))
 
-    def assertDamage(self, told: dict, kind: str | None):
-        self.assertEqual(told["status"], "built", told)
-        self.assertEqual(told.get("damage"), kind, told)
-        self.assertEqual(told.get("damaged"), True if kind else None)
-        self.assertEqual("reason" in told, kind is not None)
+    def assertDamage(self, report: dict, kind: str | None):
+        self.assertEqual(report["status"], "built", report)
+        self.assertEqual(report.get("damage"), kind, report)
+        self.assertEqual(report.get("damaged"), True if kind else None)
+        self.assertEqual("reason" in report, kind is not None)
 
-    def assertMissing(self, told: dict, missing: int, rows: int):
+    def assertMissing(self, report: dict, missing: int, rows: int):
         """That the reason counts the rows that are missing; one may be there in part."""
-        found = re.search(rf": (\d+) of {rows} rows are missing$", told["reason"])
-        self.assertIsNotNone(found, told["reason"])
-        self.assertLessEqual(abs(int(found[1]) - missing), 1, told["reason"])
+        found = re.search(rf": (\d+) of {rows} rows are missing$", report["reason"])
+        self.assertIsNotNone(found, report["reason"])
+        self.assertLessEqual(abs(int(found[1]) - missing), 1, report["reason"])
 
     def test_jpeg_without_its_end(self):
         files = {"baseline.jpg": encoded("JPEG", quality=90), "fine.jpg": encoded("JPEG", quality=90, subsampling=0),
@@ -114,26 +114,26 @@ class Damaged(CommandTest):
                  "turned.jpg": encoded("JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x03\0\0\0\0\0\0")}
         cut = {f"half {name}": data[:len(data) // 2] for name, data in files.items()}
         end = {f"end {name}": data[:-2] for name, data in files.items()}
-        told = self.built({**files, **cut, **end}, "--fidelity", "exact", code=0)
+        report = self.built({**files, **cut, **end}, "--fidelity", "exact", code=0)
         for name in files:
             with self.subTest(name):
-                self.assertDamage(told[name], None)
-                self.assertDamage(told[f"half {name}"], "truncated")
-                self.assertDamage(told[f"end {name}"], "truncated")
+                self.assertDamage(report[name], None)
+                self.assertDamage(report[f"half {name}"], "truncated")
+                self.assertDamage(report[f"end {name}"], "truncated")
                 # Nothing of the picture is missing.
-                whole = self.pixels(told[name])
-                self.assertTrue((self.pixels(told[f"end {name}"]) == whole).all())
-                half = self.pixels(told[f"half {name}"])
+                whole = self.pixels(report[name])
+                self.assertTrue((self.pixels(report[f"end {name}"]) == whole).all())
+                half = self.pixels(report[f"half {name}"])
                 if name == "turned.jpg":
                     whole, half = whole[::-1], half[::-1]
                 self.assertTrue((half[:80] == whole[:80]).all())
                 self.assertFalse((half[-20:] == whole[-20:]).all())
-        self.assertRegex(told["half baseline.jpg"]["reason"], r"cut off: \d+ of 220 rows are missing$")
+        self.assertRegex(report["half baseline.jpg"]["reason"], r"cut off: \d+ of 220 rows are missing$")
         # As libjpeg has it.
         (self.sources / "x.ppm").write_bytes(
             subprocess.run(["djpeg", "-pnm", self.sources / "half baseline.jpg"], capture_output=True).stdout)
         wanted = numpy.array(Image.open(self.sources / "x.ppm"))
-        self.assertTrue((self.pixels(told["half baseline.jpg"]) == wanted).all())
+        self.assertTrue((self.pixels(report["half baseline.jpg"]) == wanted).all())
 
     def test_jpeg_of_several_scans_or_arithmetic_coding_without_its_end(self):
         place, files = folder("made"), {}
@@ -146,24 +146,24 @@ class Damaged(CommandTest):
             files |= {f"{name} {number}.jpg": data[:at] for number, at in enumerate(scans) if number}
             if name == "arithmetic":
                 files["arithmetic half.jpg"] = data[:len(data) // 2]
-        told = self.built(files, code=0)
+        report = self.built(files, code=0)
         self.assertGreater(len(files), 12)
         for name in files:
             with self.subTest(name):
-                self.assertDamage(told[name], "truncated")
-                behind = told[name]["reason"].endswith("is cut off behind its last row")
-                self.assertEqual(behind, name.endswith("end.jpg"), told[name]["reason"])
-        self.assertRegex(told["progressive 1.jpg"]["reason"], "is cut off before scans that complete or refine its pixels$")
-        self.assertRegex(told["arithmetic half.jpg"]["reason"], r"cut off: \d+ of 220 rows are missing$")
+                self.assertDamage(report[name], "truncated")
+                behind = report[name]["reason"].endswith("is cut off behind its last row")
+                self.assertEqual(behind, name.endswith("end.jpg"), report[name]["reason"])
+        self.assertRegex(report["progressive 1.jpg"]["reason"], "is cut off before scans that complete or refine its pixels$")
+        self.assertRegex(report["arithmetic half.jpg"]["reason"], r"cut off: \d+ of 220 rows are missing$")
 
     def test_jpeg_with_a_bad_sector(self):
         files = {"baseline.jpg": encoded("JPEG", quality=80), "fine.jpg": encoded("JPEG", quality=90, subsampling=0),
                  "progressive.jpg": encoded("JPEG", progressive=True),
                  "turned.jpg": encoded("JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0")}
-        told = self.built({name: zeroed(data, 0.6) for name, data in files.items()}, code=1)
+        report = self.built({name: zeroed(data, 0.6) for name, data in files.items()}, code=1)
         for name in files:
             with self.subTest(name):
-                self.assertDamage(told[name], "error")
+                self.assertDamage(report[name], "error")
                 self.assertEqual(
                     sum(name in line and "built, but" in line for line in self.result.stderr.splitlines()), 1)
         # Lossless tiles too, which take the coefficients as they are.
@@ -172,9 +172,9 @@ class Damaged(CommandTest):
 
     def test_a_jpeg_that_is_filled_up_is_no_damage(self):
         data = encoded("JPEG")
-        told = self.built({"zeros.jpg": data[:-2] + bytes(300) + data[-2:], "behind.jpg": data + bytes(range(200))}, code=0)
-        self.assertDamage(told["zeros.jpg"], "warning")
-        self.assertDamage(told["behind.jpg"], None)
+        report = self.built({"zeros.jpg": data[:-2] + bytes(300) + data[-2:], "behind.jpg": data + bytes(range(200))}, code=0)
+        self.assertDamage(report["zeros.jpg"], "warning")
+        self.assertDamage(report["behind.jpg"], None)
 
     def test_png_without_its_end(self):
         rgb, gray16 = picture(), picture()[..., 0].astype(numpy.uint16) * 257
@@ -185,30 +185,30 @@ class Damaged(CommandTest):
         files = {f"{name} {share}.png": data[:len(data) * share // 100]
                  for name, (data, _, _) in kinds.items() for share in (40, 97)}
         files |= {f"{name} end.png": data[:-6] for name, (data, _, _) in kinds.items()}
-        told = self.built(files, "--background", "0,0,0", code=0)
+        report = self.built(files, "--background", "0,0,0", code=0)
         for name, (_, row_size, wanted) in kinds.items():
             for share in (40, 97):
                 with self.subTest(name, share=share):
                     file = f"{name} {share}.png"
-                    self.assertDamage(told[file], "truncated")
+                    self.assertDamage(report[file], "truncated")
                     rows = whole_rows(files[file], row_size)
                     self.assertGreater(rows, 40)
-                    self.assertMissing(told[file], HEIGHT - rows, HEIGHT)
-                    pixels = self.pixels(told[file])
+                    self.assertMissing(report[file], HEIGHT - rows, HEIGHT)
+                    pixels = self.pixels(report[file])
                     self.assertLessEqual(int(numpy.abs(pixels[:rows].astype(int) - wanted[:rows]).max()), 1)
                     lost = 0 if name != "palette" else numpy.array(palette.getpalette()[:3])
                     self.assertTrue((pixels[rows + 1:] == lost).all())
             if name in ("rgb", "alpha"):
-                self.assertDamage(told[f"{name} end.png"], "truncated")
+                self.assertDamage(report[f"{name} end.png"], "truncated")
 
     def test_interlaced_png_without_its_end(self):
         data = by_vips("png[interlace]")
-        told = self.built({"half.png": data[:len(data) // 2], "whole.png": data}, code=0)
-        self.assertDamage(told["half.png"], "truncated")
+        report = self.built({"half.png": data[:len(data) // 2], "whole.png": data}, code=0)
+        self.assertDamage(report["half.png"], "truncated")
         # The first row and the distance of rows of each pass (PNG, third edition, 8.2).
         rows = sum(len(range(first, HEIGHT, step)) for first, step in ((0, 8), (0, 8), (4, 8), (0, 4), (2, 4), (0, 2), (1, 2)))
-        self.assertRegex(told["half.png"]["reason"], rf": \d+ of {rows} rows of its passes are missing$")
-        half, whole = self.pixels(told["half.png"]), self.pixels(told["whole.png"])
+        self.assertRegex(report["half.png"]["reason"], rf": \d+ of {rows} rows of its passes are missing$")
+        half, whole = self.pixels(report["half.png"]), self.pixels(report["whole.png"])
         # The first six passes, a quarter and more of all pixels, are in the first half of the data.
         self.assertTrue((half[::8, ::8] == whole[::8, ::8]).all())
         self.assertTrue((half[1::2][-20:] == 0).all())
@@ -233,16 +233,16 @@ class Damaged(CommandTest):
             "text.png": sound[0] + chunk(b"tEXt", b"Title\0x", 1) + data[at:],
             "gamma.png": sound[0] + chunk(b"gAMA", struct.pack(">I", 100000), 1) + data[at:],
         }
-        told = self.built(files, code=1)
+        report = self.built(files, code=1)
         for file, kind in {"checksum.png": "error", "adler.png": "error", "zeros.png": "error", "deep.png": "error", "text.png": "warning",
                            "gamma.png": "warning"}.items():
             with self.subTest(file):
-                self.assertDamage(told[file], kind)
-                pixels = self.pixels(told[file])
+                self.assertDamage(report[file], kind)
+                pixels = self.pixels(report[file])
                 if file == "deep.png":
                     # The first row whose filter does not exist (PNG, third edition, 9.2).
                     rows = zlib.decompressobj().decompress(zeroed(deep_body, 0.6)[:-4])[::2 * WIDTH + 1]
-                    self.assertMissing(told[file], HEIGHT - next(at for at, filter in enumerate(rows) if filter > 4), HEIGHT)
+                    self.assertMissing(report[file], HEIGHT - next(at for at, filter in enumerate(rows) if filter > 4), HEIGHT)
                 elif file == "zeros.png":
                     self.assertGreater(rows, 100)
                     self.assertTrue((pixels[:rows - 1] == rgb[:rows - 1]).all())
@@ -260,15 +260,15 @@ class Damaged(CommandTest):
         deep = by_vips("tif[compression=lzw,predictor=none]", convert="rgb16")
         files["deep.tif"] = zeroed(deep, 0.6, 0.02)
         files["tiles.tif"] = zeroed(by_vips("tif[tile,tile-width=64,tile-height=64,compression=lzw]"), 0.6)
-        told = self.built(files, "--fidelity", "exact", code=1)
+        report = self.built(files, "--fidelity", "exact", code=1)
         for name in files:
             # Nobody can see that in data without checksum.
             if name == "none.tif":
                 continue
             with self.subTest(name):
-                self.assertDamage(told[name], "error")
-                self.assertRegex(told[name]["reason"], r"(strip|tile) \d+ of \d+")
-                pixels = self.pixels(told[name])
+                self.assertDamage(report[name], "error")
+                self.assertRegex(report[name]["reason"], r"(strip|tile) \d+ of \d+")
+                pixels = self.pixels(report[name])
                 if name != "jpeg.tif":
                     same = (numpy.abs(pixels.astype(int) - rgb) <= 1).all(-1)
                     self.assertTrue(same[:60].all())
@@ -345,14 +345,14 @@ class Damaged(CommandTest):
         self.assertLess(struct.unpack("<I", one[4:8])[0], 1000)
         several = encoded("TIFF", rgb, tiffinfo={278: 10})
         last = by_vips("tif[compression=deflate]")
-        told = self.built({"one.tif": one[:-5 * 3 * WIDTH], "several.tif": several[:-25 * 3 * WIDTH], "last.tif": last[:-100]}, code=1)
-        self.assertDamage(told["one.tif"], "truncated")
-        self.assertDamage(told["several.tif"], "truncated")
-        one, several = self.pixels(told["one.tif"]), self.pixels(told["several.tif"])
+        report = self.built({"one.tif": one[:-5 * 3 * WIDTH], "several.tif": several[:-25 * 3 * WIDTH], "last.tif": last[:-100]}, code=1)
+        self.assertDamage(report["one.tif"], "truncated")
+        self.assertDamage(report["several.tif"], "truncated")
+        one, several = self.pixels(report["one.tif"]), self.pixels(report["several.tif"])
         self.assertTrue((one[:HEIGHT - 5] == rgb[:HEIGHT - 5]).all() and (one[HEIGHT - 5:] == 0).all())
         self.assertTrue((several[:190] == rgb[:190]).all() and (several[200:] == 0).all())
-        self.assertEqual(told["last.tif"]["status"], "failed")
-        self.assertIn("is cut off: its end, which describes the picture", told["last.tif"]["reason"])
+        self.assertEqual(report["last.tif"]["status"], "failed")
+        self.assertIn("is cut off: its end, which describes the picture", report["last.tif"]["reason"])
 
     def test_other_formats_without_their_ends(self):
         rgb = picture()
@@ -361,12 +361,12 @@ class Damaged(CommandTest):
                  "frame.gif": encoded("GIF", Image.fromarray(rgb).quantize(64)), "x.jxl": by_vips("jxl"),
                  "tiles.jp2": by_vips("jp2[tile-width=64,tile-height=64]")}
         cut = {f"cut {name}": data[:len(data) * 9 // 10] for name, data in files.items()}
-        told = self.built({**files, **cut}, code=0)
+        report = self.built({**files, **cut}, code=0)
         for name in files:
             with self.subTest(name):
-                self.assertDamage(told[name], None)
-                self.assertDamage(told[f"cut {name}"], "truncated")
-                whole, part = self.pixels(told[name]), self.pixels(told[f"cut {name}"])
+                self.assertDamage(report[name], None)
+                self.assertDamage(report[f"cut {name}"], "truncated")
+                whole, part = self.pixels(report[name]), self.pixels(report[f"cut {name}"])
                 self.assertTrue((part[:100] == whole[:100]).all() or name == "x.jxl")
                 self.assertLess(numpy.abs(part[:100].astype(int) - whole[:100]).mean(), 16)
                 self.assertFalse((part == whole).all())
@@ -380,15 +380,15 @@ class Damaged(CommandTest):
                            capture_output=True)
             whole = (place / f"whole.{ending}").read_bytes()
             files |= {f"whole.{ending}": whole, f"half.{ending}": whole[:len(whole) // 2], f"most.{ending}": whole[:-300]}
-        told = self.built(files, code=0)
+        report = self.built(files, code=0)
         for name, data in files.items():
             with self.subTest(name):
-                self.assertDamage(told[name], None if name.startswith("whole") else "truncated")
+                self.assertDamage(report[name], None if name.startswith("whole") else "truncated")
                 (place / name).write_bytes(data)
                 subprocess.run(["opj_decompress", "-allow-partial", "-i", place / name, "-o", place / "out.png"], check=True,
                                capture_output=True)
                 expected = numpy.array(Image.open(place / "out.png"))
-                numpy.testing.assert_array_equal(self.pixels(told[name]), expected)
+                numpy.testing.assert_array_equal(self.pixels(report[name]), expected)
 
     def test_heif_without_its_end_is_refused_in_a_line_that_says_so(self):
         place = folder("made")
@@ -399,20 +399,20 @@ class Damaged(CommandTest):
             data = (place / name).read_bytes()
             for part in (len(data) // 2, 100):
                 files[f"{part} {name}"] = data[:part]
-        told = self.built(files, code=1)
+        report = self.built(files, code=1)
         for name in files:
             with self.subTest(name):
-                self.assertEqual(told[name]["status"], "failed")
+                self.assertEqual(report[name]["status"], "failed")
                 kind = "HEIF" if name.endswith("heic") else "AVIF"
-                self.assertRegex(told[name]["reason"], f"^the {kind} file is cut off: .*no part can be decoded")
+                self.assertRegex(report[name]["reason"], f"^the {kind} file is cut off: .*no part can be decoded")
 
     def test_what_has_no_pixels_left_is_refused(self):
         files = {"head.jpg": encoded("JPEG")[:700], "head.png": encoded("PNG")[:60], "head.webp": encoded("WEBP")[:60],
                  "start.avif": encoded("AVIF")[:-100]}
-        told = self.built(files, code=1)
+        report = self.built(files, code=1)
         for name in files:
             with self.subTest(name):
-                self.assertEqual(told[name]["status"], "failed")
+                self.assertEqual(report[name]["status"], "failed")
         self.assertEqual(archives(self.library), [])
 
     def test_fail_on(self):
@@ -427,15 +427,15 @@ class Damaged(CommandTest):
         for level, names in kept.items():
             with self.subTest(level):
                 self.library = folder("library")
-                told = self.again("--fail-on", level, code=1)
-                self.assertEqual(sorted(name for name, line in told.items() if line["status"] == "built"), sorted(names))
+                report = self.again("--fail-on", level, code=1)
+                self.assertEqual(sorted(name for name, line in report.items() if line["status"] == "built"), sorted(names))
                 self.assertEqual(sorted(path.stem for path in archives(self.library)),
                                  sorted(Path(name).stem for name in names))
         # What is there and would be refused now is refused, and stays.
         self.library = folder("library")
         self.again(code=1)
-        told = self.again("--fail-on", "warning", code=1)
-        self.assertEqual({name: line["status"] for name, line in told.items()},
+        report = self.again("--fail-on", "warning", code=1)
+        self.assertEqual({name: line["status"] for name, line in report.items()},
                          {"whole.jpg": "unchanged", "truncated.jpg": "failed", "error.jpg": "failed", "warning.png": "failed"})
         self.assertEqual(len(archives(self.library)), 4)
         wrong = run("build", self.sources, "--library", self.library, "--fail-on", "damage")
@@ -445,8 +445,8 @@ class Damaged(CommandTest):
     def test_later_builds_and_verify_report_the_damage(self):
         data = encoded("JPEG")
         self.built({"whole.jpg": data, "truncated.jpg": data[:-2], "error.jpg": zeroed(data, 0.6)}, code=1)
-        told = self.again(code=1)
-        self.assertEqual({name: (line["status"], line.get("damage")) for name, line in told.items()},
+        report = self.again(code=1)
+        self.assertEqual({name: (line["status"], line.get("damage")) for name, line in report.items()},
                          {"whole.jpg": ("unchanged", None), "truncated.jpg": ("unchanged", "truncated"),
                           "error.jpg": ("unchanged", "error")})
         self.assertIn("error.jpg: unchanged, but the JPEG file is damaged", self.result.stderr)

@@ -69,14 +69,14 @@ class Downsample(OneSource):
             source = folder("plain") / "plain.png"
             Image.fromarray(pixels).save(source)
             for name, shrink in (("nearest", nearest), ("mode", mode), ("mean", mean), ("auto", mean)):
-                told, archive = self.built(source, "--format", "png", "--downsample", name)
+                report, archive = self.built(source, "--format", "png", "--downsample", name)
                 self.assertShrunk(archive, pixels, shrink)
-                self.assertEqual([step for step in told["steps"] if "levels" in step],
+                self.assertEqual([step for step in report["steps"] if "levels" in step],
                                  [f"levels by {name}"] if name in ("nearest", "mode") else [])
 
     def test_more_than_a_tile(self):
         labels = blocks(700, 530)
-        told, archive = self.built(paletted(folder("labels") / "mask.png", labels), "--format", "png", "--tile-size", "128")
+        report, archive = self.built(paletted(folder("labels") / "mask.png", labels), "--format", "png", "--tile-size", "128")
         pixels = numpy.array(LABELS, numpy.uint8)[labels]
         with zipfile.ZipFile(archive) as szi:
             tops = sorted({int(name.split("/")[-2]) for name in szi.namelist() if name.endswith(".png")}, reverse=True)
@@ -96,9 +96,9 @@ class Downsample(OneSource):
         table[:, :len(LABELS)] = numpy.array(LABELS).T * 257
         tifffile.imwrite(tiff, labels, photometric="palette", colormap=table, metadata=None)
         for source in (paletted(base / "four.png", labels, bits=4), paletted(base / "eight.png", labels), tiff):
-            told, archive = self.built(source, "--format", "png")
+            report, archive = self.built(source, "--format", "png")
             self.assertShrunk(archive, pixels, mode)
-            self.assertIn("levels by mode: the colours of its palette are labels", told["steps"])
+            self.assertIn("levels by mode: the colours of its palette are labels", report["steps"])
             self.assertShrunk(self.built(source, "--format", "png", "--downsample", "mean")[1], pixels, mean)
 
     def test_other_palettes_have_the_mean(self):
@@ -122,10 +122,10 @@ class Downsample(OneSource):
         picture(300, 200).save(source, quality=85)
         _, whole = self.built(source, "--format", "png", "--fidelity", "exact", "--downsample", "mean")
         for name, shrink in (("nearest", nearest), ("mode", mode)):
-            told, archive = self.built(source, "--format", "png", "--downsample", name)
+            report, archive = self.built(source, "--format", "png", "--downsample", name)
             self.assertShrunk(archive, self.levels(whole)[0], shrink)
-        told, _ = self.built(source, "--downsample", "mode", "--fidelity", "lossless")
-        self.assertEqual(told["route"], "exact: levels by mode take whole pixels")
+        report, _ = self.built(source, "--downsample", "mode", "--fidelity", "lossless")
+        self.assertEqual(report["route"], "exact: levels by mode take whole pixels")
 
     def test_what_is_asked_for_wrongly(self):
         source = folder("plain") / "plain.png"

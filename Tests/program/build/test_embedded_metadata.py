@@ -127,9 +127,9 @@ class Embedded(CommandTest):
             at = chosen.randrange(min(len(bytes), 3000)) if chosen.random() < 0.5 else len(bytes) - 1 - chosen.randrange(min(len(bytes), 3000))
             bytes[at] ^= 1 << chosen.randrange(8)
             path.write_bytes(bytes)
-        told, fresh = self.build(), self.base / "fresh"
+        report, fresh = self.build(), self.base / "fresh"
         self.build(library=fresh)
-        reworded = [id for id, status in told.items() if status == "metadata-updated"]
+        reworded = [id for id, status in report.items() if status == "metadata-updated"]
         self.assertGreater(len(reworded), count // 4)
         for id in reworded:
             self.assertEqual((self.library / f"{id}.szi").read_bytes(), (fresh / f"{id}.szi").read_bytes(), id)

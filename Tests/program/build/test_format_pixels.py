@@ -182,10 +182,10 @@ class FormatPixels(OneSource):
         """What a build reports, and the pixels."""
         self.source = folder("source") / name
         self.source.write_bytes(data)
-        told, archive = self.built(self.source, "--format", "png", *options)
+        reported, archive = self.built(self.source, "--format", "png", *options)
         tiles = self.tiles(archive)
         self.assertEqual(list(tiles), [(0, 0)])
-        return told, numpy.array(Image.open(io.BytesIO(tiles[0, 0])))
+        return reported, numpy.array(Image.open(io.BytesIO(tiles[0, 0])))
 
     def assertNear(self, found: numpy.ndarray, wanted: numpy.ndarray, distance: int = 1):
         if found.ndim == 3 and wanted.ndim == 2:
@@ -240,9 +240,9 @@ class FormatPixels(OneSource):
         light = ((picture() / 255) ** 2).astype("<f4")
         for name, head, samples in (("rgb.pfm", b"PF", light), ("gray.pfm", b"Pf", light[..., 1])):
             with self.subTest(name):
-                told, found = self.shown(head + b"\n96 72\n-1.0\n" + samples[::-1].tobytes(), name)
+                reported, found = self.shown(head + b"\n96 72\n-1.0\n" + samples[::-1].tobytes(), name)
                 self.assertNear(found, converted(self.source, "-set", "colorspace", "RGB", "-colorspace", "sRGB"))
-                self.assertIn("converted from scrgb to srgb", told["steps"])
+                self.assertIn("converted from scrgb to srgb", reported["steps"])
 
     def test_netpbm_without_its_end(self):
         gray = picture()[..., 0]
@@ -255,11 +255,11 @@ class FormatPixels(OneSource):
         }
         for name, data in files.items():
             with self.subTest(name):
-                told, whole = self.shown(data, name)
-                self.assertNotIn("damage", told)
-                told, part = self.shown(data[:len(data) * 2 // 3], name)
-                self.assertEqual(told["damage"], "truncated")
-                self.assertRegex(told["reason"], r"the PNM file is cut off: 2[45] of 72 rows are missing")
+                reported, whole = self.shown(data, name)
+                self.assertNotIn("damage", reported)
+                reported, part = self.shown(data[:len(data) * 2 // 3], name)
+                self.assertEqual(reported["damage"], "truncated")
+                self.assertRegex(reported["reason"], r"the PNM file is cut off: 2[45] of 72 rows are missing")
                 rows = slice(26, None) if name == "rgb.pfm" else slice(0, 46)
                 self.assertTrue((part[rows] == whole[rows]).all())
                 self.assertFalse((part == whole).all())
@@ -296,14 +296,14 @@ class FormatPixels(OneSource):
             out = place / f"{name}.jxl"
             subprocess.run(["cjxl", place / "a.png", out, "-d", "0", f"--container={int(name == 'container')}"],
                            check=True, capture_output=True)
-            told, found = self.shown(out.read_bytes(), out.name)
+            reported, found = self.shown(out.read_bytes(), out.name)
             self.assertTrue((found[..., :3] == picture()).all(), name)
-            self.assertEqual(told["dropped"], ["frames of an animation"])
-            self.assertNotIn("damage", told)
+            self.assertEqual(reported["dropped"], ["frames of an animation"])
+            self.assertNotIn("damage", reported)
             data = out.read_bytes()
-            told, found = self.shown(data[:len(data) // 2], out.name)
+            reported, found = self.shown(data[:len(data) // 2], out.name)
             self.assertTrue((found[..., :3] == picture()).all(), name)
-            self.assertEqual(told["damage"], "truncated")
+            self.assertEqual(reported["damage"], "truncated")
 
     def test_what_no_frame_of_a_gif_covers(self):
         for data in (gif((5, 4, 6, 5), 5), gif((5, 4, 6, 5), 0), gif((5, 4, 6, 5), 5, transparent=2)):
@@ -321,8 +321,8 @@ class FormatPixels(OneSource):
         noise = numpy.random.default_rng(0).integers(0, 12, (200, 300, 3))
         pixels = (numpy.stack([x * .8, y * 1.2, (x + y) * .5], -1) + noise).clip(0, 255).astype(numpy.uint8)
         data = encoded("GIF", Image.fromarray(pixels).quantize(64))
-        told, whole = self.shown(data, "a.gif")
-        self.assertNotIn("damage", told)
+        reported, whole = self.shown(data, "a.gif")
+        self.assertNotIn("damage", reported)
         noticed = 0
         for place, count, value in ((0.4, 200, 0), (0.5, 600, 0), (0.3, 300, 255), (0.7, 100, 0), (0.6, 1, 7)):
             at = int(len(data) * place)
@@ -333,15 +333,15 @@ class FormatPixels(OneSource):
             except OSError:
                 noticed += 1
             with self.subTest(place=place, count=count, value=value):
-                told = self.damage(damaged, "a.gif")
-                self.assertTrue(told["status"] == "failed" or told.get("damage") == "error", told)
+                reported = self.damage(damaged, "a.gif")
+                self.assertTrue(reported["status"] == "failed" or reported.get("damage") == "error", reported)
         self.assertGreater(noticed, 2)
         # The end code in the middle: no decoder's error, and half of the pixels.
         codes = gif((0, 0, 20, 15), 0)
         end = codes.index(b"\x80\x01" * 100) + 200
-        told = self.damage(codes[:end] + b"\x81" + codes[end + 1:], "a.gif")
-        self.assertEqual(told.get("damage"), "error")
-        self.assertRegex(told["reason"], r"[12]\d\d of 300 pixels of its first frame are missing")
+        reported = self.damage(codes[:end] + b"\x81" + codes[end + 1:], "a.gif")
+        self.assertEqual(reported.get("damage"), "error")
+        self.assertRegex(reported["reason"], r"[12]\d\d of 300 pixels of its first frame are missing")
 
     # Layers and sizes
 
@@ -364,12 +364,12 @@ class FormatPixels(OneSource):
                 images = [image.resize((size, size)) for size in sizes]
                 data = encoded("ICO", image, sizes=[(size, size) for size in sizes], append_images=images,
                                bitmap_format=form)
-                told, found = self.shown(data, "a.ico")
+                reported, found = self.shown(data, "a.ico")
                 wanted = numpy.array(Image.open(io.BytesIO(data)).convert("RGBA"))
                 self.assertEqual(found.shape[:2], wanted.shape[:2])
                 self.assertTrue((found[..., :3] == wanted[..., :3]).all())
                 others = len(sizes) - 1
-                self.assertEqual(told.get("dropped"), [f"{others} further size{'s'[:others > 1]}"] if others else None)
+                self.assertEqual(reported.get("dropped"), [f"{others} further size{'s'[:others > 1]}"] if others else None)
 
     # Channels and colours
 
@@ -395,7 +395,7 @@ class FormatPixels(OneSource):
         for order, pixels in files.items():
             with self.subTest(order):
                 data = f"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n{order}\n".encode()
-                told, found = self.shown(data + numpy.ascontiguousarray(pixels).tobytes(), "a.hdr")
+                reported, found = self.shown(data + numpy.ascontiguousarray(pixels).tobytes(), "a.hdr")
                 self.assertEqual(found.shape[:2], (45, 61))
                 self.assertNear(found, wanted.round(), 2)
 
@@ -438,15 +438,15 @@ class FormatPixels(OneSource):
         gray = numpy.broadcast_to((numpy.arange(96) * 2.6).clip(0, 255), (64, 96)).astype(numpy.uint8)
         for limits in ("full", "limited"):
             data = encoded("AVIF", Image.fromarray(gray).convert("RGB"), quality=95, subsampling="4:0:0", range=limits)
-            told, found = self.shown(data, "a.avif")
+            reported, found = self.shown(data, "a.avif")
             self.assertNear(found, numpy.array(Image.open(io.BytesIO(data)).convert("RGB")), 2)
-            self.assertEqual("gray spread from limited range" in told["steps"], limits == "limited")
+            self.assertEqual("gray spread from limited range" in reported["steps"], limits == "limited")
         place = folder("heif")
         Image.fromarray(gray).save(place / "a.png")
         for ending, option in (("avif", "-A"), ("heic", "-q")):
             subprocess.run(["heif-enc", option, *(["95"] if option == "-q" else []), place / "a.png", "-o", place / f"a.{ending}"],
                            check=True, capture_output=True)
-            told, found = self.shown((place / f"a.{ending}").read_bytes(), f"a.{ending}")
+            reported, found = self.shown((place / f"a.{ending}").read_bytes(), f"a.{ending}")
             self.assertLess(numpy.abs(found.astype(int)[..., 0] - gray).mean(), 3)
 
     def test_exr_chromaticities(self):
@@ -460,20 +460,20 @@ class FormatPixels(OneSource):
         adapted = numpy.linalg.inv(cone) @ numpy.diag(cone @ white[1] / (cone @ white[0])) @ cone
         from_srgb = numpy.array([[0.412391, 0.357584, 0.180481], [0.212639, 0.715169, 0.072192], [0.019331, 0.119195, 0.950532]])
         matrix = numpy.linalg.inv(from_srgb) @ adapted @ to_xyz
-        told, found = self.shown(exr(planes, attribute("chromaticities", "chromaticities", aces)), "a.exr")
+        reported, found = self.shown(exr(planes, attribute("chromaticities", "chromaticities", aces)), "a.exr")
         self.assertNear(found[..., :3], linear_to_srgb(linear @ matrix.T).round(), 2)
-        self.assertIn("colours converted from the file's chromaticities", told["steps"])
-        self.assertFalse([step for step in told["steps"] if "divided by alpha" in step])
+        self.assertIn("colours converted from the file's chromaticities", reported["steps"])
+        self.assertFalse([step for step in reported["steps"] if "divided by alpha" in step])
         standard = struct.pack("<8f", 0.64, 0.33, 0.30, 0.60, 0.15, 0.06, 0.3127, 0.3290)
-        told, found = self.shown(exr(planes, attribute("chromaticities", "chromaticities", standard)), "a.exr")
+        reported, found = self.shown(exr(planes, attribute("chromaticities", "chromaticities", standard)), "a.exr")
         self.assertNear(found[..., :3], linear_to_srgb(linear).round(), 2)
-        self.assertNotIn("colours converted from the file's chromaticities", told["steps"])
+        self.assertNotIn("colours converted from the file's chromaticities", reported["steps"])
 
     def test_exif_behind_the_pixels_of_a_png(self):
         exif = b"MM\0*\0\0\0\x08\0\x01" + struct.pack(">HHIHH", 274, 3, 1, 6, 0) + bytes(4)
         png = encoded("PNG")
         data = png[:-12] + chunk(b"eXIf", exif) + png[-12:]
-        told, found = self.shown(data, "a.png")
+        reported, found = self.shown(data, "a.png")
         image = Image.open(io.BytesIO(data))
         image.load()
         self.assertTrue((found == numpy.array(ImageOps.exif_transpose(image))).all())
@@ -494,12 +494,12 @@ class FormatPixels(OneSource):
                     parts.append(chunk(b"IDAT", body[at:at + size]))
                     at, number = at + size, number + 1
                 data = png[:start] + b"".join(parts) + chunk(b"eXIf", exif) + end
-                told, found = self.shown(data, "a.png")
+                reported, found = self.shown(data, "a.png")
                 self.assertEqual(found.shape[:2], (WIDTH, HEIGHT))
-                self.assertNotIn("dropped", told)
-                self.assertNotIn("damage", told)
-                told, _ = self.shown(data + b"PK\3\4" + bytes(2000), "a.png")
-                self.assertEqual(told["dropped"], ["data behind its end"])
+                self.assertNotIn("dropped", reported)
+                self.assertNotIn("damage", reported)
+                reported, _ = self.shown(data + b"PK\3\4" + bytes(2000), "a.png")
+                self.assertEqual(reported["dropped"], ["data behind its end"])
 
     def test_gray_with_alpha_over_a_coloured_background(self):
         gray = numpy.zeros((32, 64, 2), numpy.uint8)
@@ -522,14 +522,14 @@ class FormatPixels(OneSource):
                 (ppm, "a.ppm", None), (ppm + ppm, "a.ppm", ["further pictures"]), (ppm + b"\n", "a.ppm", None),
                 (fits(gray), "a.fits", None), (fits(empty, gray), "a.fits", None),
                 (fits(gray, gray[:50], gray), "a.fits", ["2 further units"])):
-            told, _ = self.shown(data, name)
-            self.assertEqual(told.get("dropped"), wanted, name)
+            reported, _ = self.shown(data, name)
+            self.assertEqual(reported.get("dropped"), wanted, name)
         # A unit whose header is nonsense ends the search.
         for number in (-2**63, 2**62):
             lie = fits(gray, gray).replace(b"PCOUNT  =                    0", f"PCOUNT  ={number:21}".encode())
             lie = lie[:5760] + lie[5760:].replace(b"BITPIX  =                    8", f"BITPIX  ={number:21}".encode())
-            told, _ = self.shown(lie, "a.fits")
-            self.assertEqual(told.get("dropped"), None)
+            reported, _ = self.shown(lie, "a.fits")
+            self.assertEqual(reported.get("dropped"), None)
 
     def test_exr_by_its_channels(self):
         plane = numpy.linspace(0, 1, WIDTH * HEIGHT, dtype=numpy.float32).reshape(HEIGHT, WIDTH)
@@ -537,10 +537,10 @@ class FormatPixels(OneSource):
         self.assertRegex(line, r"without channels R, G, B or Y \(it has Z\): name .*oiiotool FILE --ch Y=Z ")
         layer = {f"diffuse.{name}": plane for name in "RGB"}
         self.assertIn("--ch R=diffuse.R,G=diffuse.G,B=diffuse.B -o", self.refusal(exr(layer), "layer.exr"))
-        told, _ = self.shown(exr({**{name: plane for name in "RGB"}, "Z": plane, "id": plane}), "z.exr")
-        self.assertEqual(told["dropped"], ["channels Z, id"])
-        told, _ = self.shown(exr({name: plane for name in "RGB"}), "plain.exr")
-        self.assertNotIn("dropped", told)
+        reported, _ = self.shown(exr({**{name: plane for name in "RGB"}, "Z": plane, "id": plane}), "z.exr")
+        self.assertEqual(reported["dropped"], ["channels Z, id"])
+        reported, _ = self.shown(exr({name: plane for name in "RGB"}), "plain.exr")
+        self.assertNotIn("dropped", reported)
 
     def test_psd_of_two_grays(self):
         gray = numpy.where(picture()[..., 0] > 99, 255, 0).astype(numpy.uint8)
@@ -618,13 +618,13 @@ class FormatPixels(OneSource):
         cuts = {"layers.psd": [0.8], "rle.sgi": [0.8], "plain.sgi": [0.5], "adam7.png": [-1, -2], "a.gif": [0.6, -1],
                 "a.ico": [-1]}
         for name, data in files.items():
-            told, whole = self.shown(data, name)
-            self.assertNotIn("damage", told, name)
+            reported, whole = self.shown(data, name)
+            self.assertNotIn("damage", reported, name)
             for cut in cuts[name]:
                 with self.subTest(name, cut=cut):
-                    told, part = self.shown(data[:cut] if cut < 0 else data[:int(len(data) * cut)], name)
-                    self.assertEqual(told["damage"], "truncated")
-                    self.assertIn("file is cut off", told["reason"])
+                    reported, part = self.shown(data[:cut] if cut < 0 else data[:int(len(data) * cut)], name)
+                    self.assertEqual(reported["damage"], "truncated")
+                    self.assertIn("file is cut off", reported["reason"])
                     facts = run("inspect", self.source, "--json")
                     self.assertEqual(json.loads(facts.stdout)["damage"], "truncated", facts.stderr)
                     refused = run("inspect", self.source, "--fail-on", "truncated")
@@ -694,15 +694,15 @@ class FormatPixels(OneSource):
         for name, options, rows in (("rgb", [], 3 * HEIGHT), ("gray", ["-colorspace", "gray"], HEIGHT), ("alpha", ["-alpha", "set"], 4 * HEIGHT)):
             with self.subTest(name):
                 data = bytearray(self.sgi(*options))
-                told, _ = self.shown(bytes(data), "a.sgi")
-                self.assertNotIn("damage", told)
+                reported, _ = self.shown(bytes(data), "a.sgi")
+                self.assertNotIn("damage", reported)
                 # The first run of the first row has a pixel less; its length is in the lower seven bits.
                 place = int.from_bytes(data[512:516], "big")
                 self.assertGreater(data[place] & 0x7f, 1)
                 data[place] -= 1
-                told = self.damage(bytes(data), "a.sgi")
-                self.assertEqual((told["status"], told["damage"]), ("built", "error"))
-                self.assertEqual(told["reason"], f"the SGI file is damaged: the run lengths of 1 of {rows} rows do not give the "
+                reported = self.damage(bytes(data), "a.sgi")
+                self.assertEqual((reported["status"], reported["damage"]), ("built", "error"))
+                self.assertEqual(reported["reason"], f"the SGI file is damaged: the run lengths of 1 of {rows} rows do not give the "
                                                  "number of their pixels")
 
     @staticmethod
@@ -728,13 +728,13 @@ class FormatPixels(OneSource):
                 ("moves", 8, b"\x02\x01\0\2\0\1\x04\x01\0\0" + row + b"\0\1", "warning", "leaves pixels out: 6 of 18 pixels have no colour"),
                 ("short rows", 8, b"\x04\x01\0\0" * 3 + b"\0\1", "warning", "leaves pixels out: 6 of 18 pixels have no colour")):
             with self.subTest((name, bits)):
-                told = self.damage(self.runs(bits, stream), "a.bmp")
-                if "status" in told and told["status"] == "failed" and damage == "truncated":
+                reported = self.damage(self.runs(bits, stream), "a.bmp")
+                if "status" in reported and reported["status"] == "failed" and damage == "truncated":
                     # What ImageMagick refuses.
                     continue
-                self.assertEqual((told["status"], told.get("damage")), ("built", damage), told)
+                self.assertEqual((reported["status"], reported.get("damage")), ("built", damage), reported)
                 if reason:
-                    self.assertIn(reason, told["reason"])
+                    self.assertIn(reason, reported["reason"])
 
     def test_avif_with_bad_bytes(self):
         """dav1d makes a picture of most such files, and does not report it."""
@@ -750,10 +750,10 @@ class FormatPixels(OneSource):
         for _ in range(10):
             bad = bytearray(data)
             bad[int(lot.integers(start, len(bad) - 50))] ^= 0x10
-            told = self.damage(bytes(bad), "a.avif")
-            if told["status"] == "built":
+            reported = self.damage(bytes(bad), "a.avif")
+            if reported["status"] == "built":
                 built += 1
-                self.assertEqual((told["damage"], told["reason"]), ("error", "the AVIF file is damaged (Corrupt frame detected)"))
+                self.assertEqual((reported["damage"], reported["reason"]), ("error", "the AVIF file is damaged (Corrupt frame detected)"))
         self.assertGreater(built, 0)
 
     # SVG
@@ -827,8 +827,8 @@ class FormatPixels(OneSource):
         for name in ("e.lsm", "f.stk"):
             (base / name).write_bytes((base / "photo.tif").read_bytes())
         result = run("build", base, "--library", folder("library"), "--verbose", "--json")
-        told = {Path(line["source"]).name: line for line in map(json.loads, result.stdout.splitlines())}
-        self.assertEqual(sorted(name for name, line in told.items() if line["status"] == "built"),
+        reported = {Path(line["source"]).name: line for line in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(sorted(name for name, line in reported.items() if line["status"] == "built"),
                          ["e.lsm", "f.stk", "photo.tif"])
         for name, reason in (("a.nii.gz", "NIfTI.*bfconvert"), ("b.nii", "NIfTI.*bfconvert"),
                              ("c.bw", "SGI.*name the file"), ("d.cin", "Cineon.*convert"), ("e.gz", "no image by its name")):

@@ -69,8 +69,8 @@ class JPEG2000Files(OneSource):
     def shown(self, data: bytes, *options) -> tuple[dict, numpy.ndarray]:
         self.source = folder("source") / "a.jp2"
         self.source.write_bytes(data)
-        told, archive = self.built(self.source, "--format", "png", *options)
-        return told, numpy.array(Image.open(io.BytesIO(self.tiles(archive)[0, 0])))
+        report, archive = self.built(self.source, "--format", "png", *options)
+        return report, numpy.array(Image.open(io.BytesIO(self.tiles(archive)[0, 0])))
 
     def assertNear(self, found: numpy.ndarray, wanted: numpy.ndarray, distance: int):
         if found.ndim == 2 and wanted.ndim == 3:
@@ -90,9 +90,9 @@ class JPEG2000Files(OneSource):
         for data, pixels, icc in ((jp2(codestream(COLOUR), profile(adobe)), COLOUR, adobe),
                                   (jp2(codestream(COLOUR), profile(large, 3)), COLOUR, adobe),
                                   (jp2(codestream(COLOUR[..., 0]), profile(gray)), COLOUR[..., 0], gray)):
-            told, found = self.shown(data)
+            report, found = self.shown(data)
             self.assertNear(found, by_littlecms(pixels, icc), 2)
-            self.assertTrue(any("by its embedded profile" in step for step in told["steps"]), told["steps"])
+            self.assertTrue(any("by its embedded profile" in step for step in report["steps"]), report["steps"])
             facts = run("inspect", self.source, "--json")
             self.assertTrue(json.loads(facts.stdout)["profile"], facts.stdout)
 
@@ -107,7 +107,7 @@ class JPEG2000Files(OneSource):
     def test_a_damaged_file_keeps_its_profile(self):
         adobe = (GHOSTSCRIPT / "a98.icc").read_bytes()
         data = jp2(codestream(COLOUR), profile(adobe))
-        told, found = self.shown(data[:-2])
+        report, found = self.shown(data[:-2])
         self.assertNear(found, by_littlecms(COLOUR, adobe), 2)
 
     def test_cmyk(self):
@@ -115,9 +115,9 @@ class JPEG2000Files(OneSource):
         Image.fromarray(FOUR, "CMYK").save(place / "a.tif")
         subprocess.run(["vips", "icc_transform", place / "a.tif", place / "a.png", "srgb", "--input-profile", "cmyk",
                         "--intent", "relative", "--black-point-compensation"], check=True)
-        told, found = self.shown(jp2(codestream(FOUR), enumerated(12)))
+        report, found = self.shown(jp2(codestream(FOUR), enumerated(12)))
         self.assertNear(found, numpy.array(Image.open(place / "a.png"))[..., :3], 1)
-        self.assertTrue(any("converted from cmyk" in step for step in told["steps"]), told["steps"])
+        self.assertTrue(any("converted from cmyk" in step for step in report["steps"]), report["steps"])
         ink = numpy.zeros((HEIGHT, WIDTH, 4), numpy.uint8)
         ink[:, 30:, 3] = 255
         _, found = self.shown(jp2(codestream(ink), enumerated(12)))
@@ -158,9 +158,9 @@ class JPEG2000Files(OneSource):
                                [-0.0085649, -0.1532726, 1.1618390]])
         linear = (light @ to_srgb.T).clip(0, 1)
         wanted = 255 * numpy.where(linear < 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
-        told, found = self.shown(jp2(codestream(COLOUR), enumerated(21)))
+        report, found = self.shown(jp2(codestream(COLOUR), enumerated(21)))
         self.assertNear(found, wanted.round(), 3)
-        self.assertTrue(any("ROMM RGB" in step for step in told["steps"]), told["steps"])
+        self.assertTrue(any("ROMM RGB" in step for step in report["steps"]), report["steps"])
 
     def test_other_colour_spaces_are_refused_by_name(self):
         lab = bytearray((GHOSTSCRIPT / "a98.icc").read_bytes())
@@ -173,9 +173,9 @@ class JPEG2000Files(OneSource):
 
     def test_only_a_declared_channel_is_alpha(self):
         colours = [(0, 0, 1), (1, 0, 2), (2, 0, 3)]
-        told, found = self.shown(jp2(codestream(FOUR), enumerated(16), channels(*colours, (3, 65535, 65535))))
+        report, found = self.shown(jp2(codestream(FOUR), enumerated(16), channels(*colours, (3, 65535, 65535))))
         self.assertNear(found, COLOUR, 0)
-        self.assertEqual(told["dropped"], ["1 channel without a colour"])
+        self.assertEqual(report["dropped"], ["1 channel without a colour"])
         _, found = self.shown(jp2(codestream(FOUR), enumerated(16), channels(*colours, (3, 1, 0))))
         self.assertNear(found, FOUR, 0)
         # OpenJPEG exchanges channels until each colour is at its place.

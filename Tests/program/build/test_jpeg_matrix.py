@@ -100,11 +100,11 @@ class JPEGMatrix(CommandTest):
             (place / f"{name}.jpg").write_bytes(data)
         result = run("build", place, "--library", library, "--json", "--quiet", "--format", "png")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        told = {line["id"]: line for line in map(json.loads, result.stdout.splitlines())}
-        self.assertEqual(set(told), set(files))
+        report = {line["id"]: line for line in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(set(report), set(files))
         for name, (_, wanted, within) in files.items():
             with self.subTest(name):
-                self.assertNotIn("damaged", told[name])
+                self.assertNotIn("damaged", report[name])
                 with zipfile.ZipFile(library / f"{name}.szi") as szi:
                     pixels = numpy.array(Image.open(io.BytesIO(szi.read(f"{name}/{name}_files/7/0_0.png"))).convert("RGB"))
                 self.assertEqual(pixels.shape, wanted.shape)

@@ -36,9 +36,9 @@ class Reports(CommandTest):
         self.assertEqual(result.returncode, 1)
         lines = result.stderr.splitlines()
         at = lines.index("failed:")
-        told = sorted(line.removeprefix("ziggurat: ") for line in lines[:at] if line.startswith("ziggurat: "))
-        self.assertEqual([re.match(r".*?/([^/:]*): ", line)[1] for line in told], ["bad.jpg", "empty.png"])
-        self.assertEqual(sorted(line.strip() for line in lines[at + 1:-1]), told)
+        report = sorted(line.removeprefix("ziggurat: ") for line in lines[:at] if line.startswith("ziggurat: "))
+        self.assertEqual([re.match(r".*?/([^/:]*): ", line)[1] for line in report], ["bad.jpg", "empty.png"])
+        self.assertEqual(sorted(line.strip() for line in lines[at + 1:-1]), report)
         self.assertEqual(lines[-1], "2 built, 2 failed, 1 file skipped (--verbose says why)")
 
     def test_what_lossless_cannot_keep_is_reported(self):
@@ -187,9 +187,9 @@ class AtOnce(CommandTest):
     def test_the_second_waits_and_does_nothing_twice(self):
         processes = [subprocess.Popen([BINARY, *map(str, self.arguments)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                      for _ in range(3)]
-        told = [process.communicate(timeout=120)[1] for process in processes]
-        self.assertEqual([process.returncode for process in processes], [0] * 3, told)
-        self.assertEqual(sorted(text.splitlines()[-1] for text in told), ["0 built, 4 unchanged"] * 2 + ["4 built"])
+        report = [process.communicate(timeout=120)[1] for process in processes]
+        self.assertEqual([process.returncode for process in processes], [0] * 3, report)
+        self.assertEqual(sorted(text.splitlines()[-1] for text in report), ["0 built, 4 unchanged"] * 2 + ["4 built"])
 
     def test_one_that_waits_says_so_and_can_be_stopped(self):
         self.assertEqual(run(*self.arguments).returncode, 0)
@@ -243,8 +243,8 @@ class Upgrades(CommandTest):
                 archive.writestr(zipfile.ZipInfo(entry.filename), content)
 
     def test_an_upgrade_rebuilds_unless_the_option_prevents_it(self):
-        statuses, told = self.build("--keep-outdated")
-        self.assertEqual((statuses, told), ({"a": "outdated", "b": "outdated"}, "0 built, 2 outdated, kept as another version built them\n"))
+        statuses, report = self.build("--keep-outdated")
+        self.assertEqual((statuses, report), ({"a": "outdated", "b": "outdated"}, "0 built, 2 outdated, kept as another version built them\n"))
         self.assertEqual(self.content(), self.before)
         # Nothing of them is taken for gone.
         self.assertEqual(self.build("--keep-outdated", "--prune")[0], {"a": "outdated", "b": "outdated"})

@@ -37,8 +37,8 @@ class MovedTest(CommandTest):
         """What is told of each image, by its id, but of those that are unchanged."""
         result = run("build", *(sources or [self.photos]), "--library", library or self.library, "--json", "--quiet", *self.options, *options)
         self.assertEqual(result.returncode, code, result.stderr)
-        told = {line["id"]: line for line in map(json.loads, result.stdout.splitlines()) if "id" in line}
-        return {id: line["status"] + (f" {line['from']}" if "from" in line else "") for id, line in told.items() if line["status"] != "unchanged"}
+        report = {line["id"]: line for line in map(json.loads, result.stdout.splitlines()) if "id" in line}
+        return {id: line["status"] + (f" {line['from']}" if "from" in line else "") for id, line in report.items() if line["status"] != "unchanged"}
 
     def ids(self):
         return [str(path.relative_to(self.library))[:-4] for path in archives(self.library)]

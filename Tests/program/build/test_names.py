@@ -39,11 +39,11 @@ class MovesKilled(MovedTest):
                 homes = [name(place, number) for place in (old, new) if (self.library / f"{name(place, number)}.szi").exists()]
                 self.assertEqual(len(homes), 1, number)
                 self.assertEqual((self.library / f"{homes[0]}.xmp").read_text(), str(number))
-            told = self.build()
+            report = self.build()
             # Records of those that were moved just before the kill may lack their sources' new names.
-            others = [status for status in told.values() if not status.startswith("moved")]
-            self.assertLessEqual(set(others), {"metadata-updated"}, told)
-            self.assertLessEqual(len(others), os.cpu_count() or 1, told)
+            others = [status for status in report.values() if not status.startswith("moved")]
+            self.assertLessEqual(set(others), {"metadata-updated"}, report)
+            self.assertLessEqual(len(others), os.cpu_count() or 1, report)
             self.assertEqual(self.ids(), [name(new, number) for number in range(count)])
         with Server(self.library) as server:
             for number in range(count):
@@ -140,11 +140,11 @@ class NamesChangeHands(MovedTest):
             time.sleep(random.uniform(0.02, 0.3))
             process.send_signal(signal.SIGKILL)
             process.wait()
-            told = self.build("--prune=all")
+            report = self.build("--prune=all")
             # Records of those that were moved before the kill, or by their journal, may lack their sources' new names.
-            others = {id for id, status in told.items() if not status.startswith("moved")}
-            self.assertLessEqual({told[id] for id in others}, {"metadata-updated"}, told)
-            self.assertLessEqual(others, {"a", "b"}, told)
+            others = {id for id, status in report.items() if not status.startswith("moved")}
+            self.assertLessEqual({report[id] for id in others}, {"metadata-updated"}, report)
+            self.assertLessEqual(others, {"a", "b"}, report)
             self.assertEqual(self.build("--prune=all"), {})
             self.assertEqual(self.ids(), list("abcdef"))
             self.assertEqual(sorted((self.library / f"{name}.xmp").read_text() for name in "ab"), ["a", "b"])

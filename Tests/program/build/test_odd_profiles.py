@@ -37,11 +37,11 @@ class Profiles(CommandTest):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         found = {}
         for line in result.stdout.splitlines():
-            told = json.loads(line)
-            with zipfile.ZipFile(library / f"{told['id']}.szi") as szi:
+            reported = json.loads(line)
+            with zipfile.ZipFile(library / f"{reported['id']}.szi") as szi:
                 names = [name for name in szi.namelist() if "_files/" in name and "/0_0." in name]
                 top = max(names, key=lambda name: int(name.split("/")[-2]))
-                found[Path(told["source"]).name] = told, numpy.array(Image.open(io.BytesIO(szi.read(top))).convert("RGB"))
+                found[Path(reported["source"]).name] = reported, numpy.array(Image.open(io.BytesIO(szi.read(top))).convert("RGB"))
         return found
 
     def write(self, place: Path, name: str, profile: bytes | None):
@@ -64,12 +64,12 @@ class Profiles(CommandTest):
         for name, (_, reason) in ODD.items():
             for ending in ("jpg", "turned.jpg", "png", "palette.png", "tif", "webp", "avif"):
                 with self.subTest(name, ending=ending):
-                    told, pixels = found[f"{name}.{ending}"]
+                    reported, pixels = found[f"{name}.{ending}"]
                     self.assertTrue((pixels == found[f"none.{ending}"][1]).all())
                     # libspng, as libpng, gives no reason why it passes over a profile.
                     wanted = "embedded profile" if ending.endswith("png") else reason
-                    self.assertEqual(sum(wanted in step and "ignored" in step for step in told["steps"]), 1, told["steps"])
-                    self.assertNotIn("damaged", told)
+                    self.assertEqual(sum(wanted in step and "ignored" in step for step in reported["steps"]), 1, reported["steps"])
+                    self.assertNotIn("damaged", reported)
         facts = json.loads(run("inspect", place / "of gray.jpg", "--json").stdout)
         self.assertFalse(facts["profile"])
         self.assertTrue(any("it is for GRAY" in step for step in facts["steps"]))
@@ -92,9 +92,9 @@ class Profiles(CommandTest):
         found = self.built(place)
         for name, (_, reason) in ODD.items():
             with self.subTest(name):
-                told, pixels = found[f"{name}.heic"]
+                reported, pixels = found[f"{name}.heic"]
                 self.assertTrue((pixels == found["none.heic"][1]).all())
-                self.assertEqual(sum(reason in step for step in told["steps"]), 1, told["steps"])
+                self.assertEqual(sum(reason in step for step in reported["steps"]), 1, reported["steps"])
 
     def test_jpeg_xl_by_its_profile(self):
         """libjxl holds profiles in its own coding, and writes none that does not fit its picture."""
@@ -123,9 +123,9 @@ class Profiles(CommandTest):
         for name in ("of gray", "of rgb", "garbage"):
             for ending in ("jpg", "tif"):
                 with self.subTest(name, ending=ending):
-                    told, pixels = found[f"{name}.{ending}"]
+                    reported, pixels = found[f"{name}.{ending}"]
                     self.assertTrue((pixels == found[f"none.{ending}"][1]).all())
-                    self.assertEqual(sum("ignored: it is" in step for step in told["steps"]), 1, told["steps"])
+                    self.assertEqual(sum("ignored: it is" in step for step in reported["steps"]), 1, reported["steps"])
         wanted = ImageCms.profileToProfile(cmyk, ImageCms.ImageCmsProfile(io.BytesIO(CMYK)), ImageCms.createProfile("sRGB"), outputMode="RGB")
         self.assertLess(numpy.abs(found["own.tif"][1].astype(int) - numpy.array(wanted)).mean(), 3)
 
@@ -140,9 +140,9 @@ class Profiles(CommandTest):
         for name in ("of cmyk", "garbage"):
             for ending in ("jpg", "tif"):
                 with self.subTest(name, ending=ending):
-                    told, pixels = found[f"{name}.{ending}"]
+                    reported, pixels = found[f"{name}.{ending}"]
                     self.assertTrue((pixels == found[f"none.{ending}"][1]).all())
-                    self.assertEqual(sum("ignored: it is" in step for step in told["steps"]), 1, told["steps"])
+                    self.assertEqual(sum("ignored: it is" in step for step in reported["steps"]), 1, reported["steps"])
 
     def test_floats_under_profiles(self):
         """As the same numbers in 16 bits, which Pillow's LittleCMS converts in 8."""
@@ -167,8 +167,8 @@ class Profiles(CommandTest):
     def test_tiles_keep_no_profile_that_does_not_fit(self):
         place = folder("profiles")
         Image.fromarray(picture()).save(place / "a.jpg", icc_profile=GRAY)
-        told, _ = self.built(place, "--profile", "keep")["a.jpg"]
-        self.assertFalse(any("kept" in step for step in told["steps"]))
+        reported, _ = self.built(place, "--profile", "keep")["a.jpg"]
+        self.assertFalse(any("kept" in step for step in reported["steps"]))
 
     def test_tiles_of_rgb_keep_no_profile_of_gray(self):
         """LittleCMS shows each tile as the picture by its profile: WebP and AVIF have no gray."""

@@ -36,8 +36,8 @@ class Ownership(OwnershipTest):
         (self.library / "p1.xmp").write_text("edited")
         before = self.content()
         for options in ((), ("--prune",), ("--force",), ("--dry-run",)):
-            told, message = self.build("cb", *options, code=1)
-            self.assertEqual(told["p1"], "failed")
+            report, message = self.build("cb", *options, code=1)
+            self.assertEqual(report["p1"], "failed")
             for word in (f"{self.base}/cb/p1.jpg: has the same id 'p1' as {self.base}/ca/p1.jpg", "--prefix", "--take-ownership"):
                 self.assertIn(word, message)
             self.assertEqual(self.content()["p1"], before["p1"])
@@ -106,8 +106,8 @@ class Ownership(OwnershipTest):
         self.build("old")
         (self.base / "old").rename(self.base / "new")
         photo(self.base / "new/deep/3.jpg", 70, 50)
-        told, _ = self.build("new")
-        self.assertEqual(told, {f"deep/{number}": "built" if number == 3 else "unchanged" for number in range(6)})
+        report, _ = self.build("new")
+        self.assertEqual(report, {f"deep/{number}": "built" if number == 3 else "unchanged" for number in range(6)})
         # The images are those of the new folder.
         (self.base / "new/deep/5.jpg").unlink()
         self.assertEqual(self.build("new", "--prune")[0]["deep/5"], "pruned")
@@ -121,9 +121,9 @@ class Ownership(OwnershipTest):
         before = self.content()
         (self.base / "ca").rename(self.base / "away")
         (self.base / "ca").mkdir()
-        told, message = self.build("cb", code=1)
+        report, message = self.build("cb", code=1)
         # Not the one with the same content, either.
-        self.assertEqual([told[str(number)] for number in range(4)], ["failed"] * 4)
+        self.assertEqual([report[str(number)] for number in range(4)], ["failed"] * 4)
         self.assertIn("which is not there now (is its disk mounted?)", message)
         self.assertEqual(self.content(), before)
 
@@ -157,16 +157,16 @@ class Ownership(OwnershipTest):
             away = self.base / "away"
             (self.base / place).rename(away)
             (self.base / place).mkdir()
-            told, message = self.build("copy", code=1)
-            self.assertEqual(set(told.values()), {"failed"}, place)
+            report, message = self.build("copy", code=1)
+            self.assertEqual(set(report.values()), {"failed"}, place)
             self.assertIn("is its disk mounted?", message)
             (self.base / place).rmdir()
             away.rename(self.base / place)
         self.assertEqual(set(self.build("disk/photos", "--prune")[0].values()), {"unchanged"})
         # A file that is gone from a folder with others is gone.
         (self.base / "disk/photos/0.jpg").unlink()
-        told, _ = self.build("copy", code=1)
-        self.assertEqual(told, {"0": "unchanged", "1": "failed", "2": "failed", "3": "failed"})
+        report, _ = self.build("copy", code=1)
+        self.assertEqual(report, {"0": "unchanged", "1": "failed", "2": "failed", "3": "failed"})
 
     def test_pages_have_an_owner_too(self):
         for place, height in (("ca", 40), ("cb", 50)):
@@ -175,8 +175,8 @@ class Ownership(OwnershipTest):
             subprocess.run(["vips", "copy", tall, f"{self.base}/{place}/roll.tif[page-height={height}]"], check=True)
         self.assertEqual(self.build("ca")[0], {"roll/1": "built", "roll/2": "built"})
         before = self.content()
-        told, message = self.build("cb", code=1)
-        self.assertEqual(told, {"roll/1": "failed", "roll/2": "failed"})
+        report, message = self.build("cb", code=1)
+        self.assertEqual(report, {"roll/1": "failed", "roll/2": "failed"})
         self.assertIn(f"{self.base}/ca/roll.tif", message)
         self.assertEqual(self.content(), before)
 
@@ -197,8 +197,8 @@ class Ownership(OwnershipTest):
         before = self.content()
         for path in self.library.glob("catalog.sqlite*"):
             path.unlink()
-        told, message = self.build("cb", code=1)
-        self.assertEqual(set(told.values()), {"failed"})
+        report, message = self.build("cb", code=1)
+        self.assertEqual(set(report.values()), {"failed"})
         self.assertIn("its owner is unknown", message)
         self.assertEqual(self.content(), before)
         self.assertEqual(set(self.build("ca")[0].values()), {"unchanged"})
@@ -262,8 +262,8 @@ class Books(OwnershipTest):
         before = self.content()
         self.assertEqual(self.title(), "The book of ca")
         for place in ("cb", "cb/codex"):
-            told, message = self.build(place, "--book", code=1)
-            self.assertEqual(told, {"codex/p1": "failed", "codex/only in cb": "failed"})
+            report, message = self.build(place, "--book", code=1)
+            self.assertEqual(report, {"codex/p1": "failed", "codex/only in cb": "failed"})
             for word in ("is of the book 'codex', which belongs to ", "ca/codex", "--prefix", "--take-ownership"):
                 self.assertIn(word, message)
         self.assertEqual((self.content(), self.title()), (before, "The book of ca"))
@@ -294,8 +294,8 @@ class Books(OwnershipTest):
         self.assertEqual(self.title(), "The book of cb")
         for options in ((), ("--prune",)):
             # A page that the other folder alone has stays, and is the book's.
-            told, _ = self.build("ca", "--book", *options, code=1)
-            self.assertEqual(set(told.values()), {"failed"})
+            report, _ = self.build("ca", "--book", *options, code=1)
+            self.assertEqual(set(report.values()), {"failed"})
         self.assertEqual(self.title(), "The book of cb")
         self.assertEqual(set(self.build("cb", "--book")[0].values()), {"unchanged"})
 
@@ -380,9 +380,9 @@ class Names(CommandTest):
         photo(self.base / "cb/p2.jpg", 80, 50)
         self.build("ca")
         for _ in range(2):
-            told, message = self.build("ca", "cb", code=1)
+            report, message = self.build("ca", "cb", code=1)
             # The id stays as it is; the one in the second folder is refused.
-            self.assertEqual(told, {"p1": f"{self.base}/ca/p1.jpg", "p2": f"{self.base}/cb/p2.jpg"})
+            self.assertEqual(report, {"p1": f"{self.base}/ca/p1.jpg", "p2": f"{self.base}/cb/p2.jpg"})
             self.assertOneFailure(message, "cb/p1.jpg", "has the same id 'p1' as", "ca/p1.jpg", "--prefix NAME")
             photo(self.base / "ca/p1.jpg", 62, 40)
 
@@ -394,8 +394,8 @@ class Names(CommandTest):
     def test_a_name_that_is_another_ones_stem(self):
         for name in ("a.webp", "a.png", "a.webp.png", "b.png", "b.jpg.png"):
             photo(self.base / "in" / name, 60, 40)
-        told, _ = self.build("in")
-        self.assertEqual({id: path.split("/")[-1] for id, path in told.items()},
+        report, _ = self.build("in")
+        self.assertEqual({id: path.split("/")[-1] for id, path in report.items()},
                          {"a.webp": "a.webp", "a.png": "a.png", "a.webp.png": "a.webp.png", "b": "b.png", "b.jpg": "b.jpg.png"})
 
     def test_accents_that_are_composed_differently(self):

@@ -196,8 +196,8 @@ class PDFFiles(CommandTest):
         self.assertEqual({name: folio for name, folio in folios.items() if folio},
                          {"codex/p1": "p1", "codex/p2": "p2", "codex/p3": "p3"})
         again = run("build", self.base / "scans", "--library", self.library, "--book", "--json", "--dpi", "40", "--verbose")
-        told = [json.loads(line) for line in again.stdout.splitlines()]
-        self.assertEqual({line["status"] for line in told if "id" in line}, {"unchanged"}, again.stdout)
+        reported = [json.loads(line) for line in again.stdout.splitlines()]
+        self.assertEqual({line["status"] for line in reported if "id" in line}, {"unchanged"}, again.stdout)
 
     def test_pages_that_capitals_put_in_another_order_are_reported(self):
         for number, name in enumerate(("P1", "p2", "P3")):

@@ -48,8 +48,8 @@ class PDFText(CommandTest):
         self.assertEqual((metadata["title"], metadata["caption"], metadata["creators"], metadata["keywords"]),
                          ("Info title", "About things", ["Ann", "Bob"], ["alpha", "beta"]))
         # As pdfinfo reads it.
-        told = subprocess.run(["pdfinfo", source], capture_output=True, text=True, check=True).stdout
-        self.assertRegex(told, r"Title: +Info title\nSubject: +About things\nKeywords: +alpha, beta\nAuthor: +Ann; Bob")
+        report = subprocess.run(["pdfinfo", source], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(report, r"Title: +Info title\nSubject: +About things\nKeywords: +alpha, beta\nAuthor: +Ann; Bob")
         self.assertEqual(json.loads(run("inspect", source, "--json").stdout)["title"], "Info title")
 
     def test_its_xmp_stands_before_its_fields(self):

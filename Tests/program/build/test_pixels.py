@@ -64,8 +64,8 @@ class Pixels(CommandTest):
         library = folder("library")
         result = run("build", source, "--library", library, "--json", "--quiet", *options)
         self.assertEqual(result.returncode, 0, result.stderr)
-        told = json.loads(result.stdout.splitlines()[0])
-        return told, library / f"{told['id']}.szi"
+        report = json.loads(result.stdout.splitlines()[0])
+        return report, library / f"{report['id']}.szi"
 
     def pixels(self, archive: Path) -> numpy.ndarray:
         """The first tile of full resolution."""
@@ -82,18 +82,18 @@ class Pixels(CommandTest):
 
 
 class Drawn(Pixels):
-    def size(self, told: dict) -> tuple[int, int]:
-        return told["width"], told["height"]
+    def size(self, report: dict) -> tuple[int, int]:
+        return report["width"], report["height"]
 
     def test_a_scan_has_its_own_pixels(self):
         page = (210 / 25.4 * 72, 297 / 25.4 * 72)
         place = folder("scan") / "scan.pdf"
         for width, height in ((1240, 1754), (2480, 3508), (827, 1169)):
             cover = f"q {page[0]} 0 0 {page[1]} 0 0 cm /I0 Do Q"
-            told, archive = self.built(pictured_pdf(place, [(page, cover, [jpeg(width, height)])]), "--format", "png")
-            self.assertLessEqual(abs(told["width"] - width), 1)
-            self.assertLessEqual(abs(told["height"] - height), 1)
-            self.assertRegex(told["steps"][0], r"^drawn at \d+(\.\d)? dpi, its picture's own$")
+            report, archive = self.built(pictured_pdf(place, [(page, cover, [jpeg(width, height)])]), "--format", "png")
+            self.assertLessEqual(abs(report["width"] - width), 1)
+            self.assertLessEqual(abs(report["height"] - height), 1)
+            self.assertRegex(report["steps"][0], r"^drawn at \d+(\.\d)? dpi, its picture's own$")
             # The picture's own columns, not blended with their neighbours.
             row = self.pixels(archive)[100, :200].reshape(200, -1)[:, 0].astype(int)
             self.assertGreater(numpy.abs(numpy.diff(row)).mean(), 200)
@@ -103,9 +103,9 @@ class Drawn(Pixels):
         for size, dpi in (((2480, 3508), 300), ((1111, 777), 144), ((641, 1203), 200)):
             page = tuple(side * 72 / dpi for side in size)
             picture = jpeg(*size)
-            told, archive = self.built(pictured_pdf(folder("scan") / "scan.pdf", [
+            report, archive = self.built(pictured_pdf(folder("scan") / "scan.pdf", [
                 (page, f"q {page[0]:f} 0 0 {page[1]:f} 0 0 cm /I0 Do Q", [picture])]), "--format", "png")
-            self.assertEqual((self.size(told), told["steps"][0]), (size, f"drawn at {dpi}.0 dpi, its picture's own"))
+            self.assertEqual((self.size(report), report["steps"][0]), (size, f"drawn at {dpi}.0 dpi, its picture's own"))
             drawn, source = self.pixels(archive)[..., :3], numpy.array(Image.open(io.BytesIO(picture)))
             rows, columns = drawn.shape[:2]
             self.assertLess(numpy.abs(drawn.astype(int) - source[:rows, :columns]).mean(), 3)
@@ -122,9 +122,9 @@ class Drawn(Pixels):
                 # With margins.
                 ("q 555 0 0 802 20 20 cm /I0 Do Q", "", (1131, 1600), (1213, 1716))):
             with self.subTest(cover + more):
-                told, _ = self.built(pictured_pdf(place, [(page, f"{cover}|{more}", [jpeg(*picture)])]))
-                for side, want in zip(self.size(told), wanted):
-                    self.assertLess(abs(side - want) / want, 0.01, (self.size(told), wanted))
+                report, _ = self.built(pictured_pdf(place, [(page, f"{cover}|{more}", [jpeg(*picture)])]))
+                for side, want in zip(self.size(report), wanted):
+                    self.assertLess(abs(side - want) / want, 0.01, (self.size(report), wanted))
 
     def test_what_is_no_scan_is_drawn_at_300(self):
         page, place = (72 * 4, 72 * 5), folder("words") / "words.pdf"
@@ -133,12 +133,12 @@ class Drawn(Pixels):
                 # A small picture, and a coarse background.
                 (f"{TEXT} q 100 0 0 100 90 200 cm /I0 Do Q", [jpeg(1000, 1000)]),
                 (f"q 288 0 0 360 0 0 cm /I0 Do Q {TEXT}", [jpeg(288, 360)])):
-            told, _ = self.built(pictured_pdf(place, [(page, operators, pictures)]))
-            self.assertEqual((self.size(told), told["steps"][0]), ((1200, 1500), "drawn at 300 dpi"))
-        told, _ = self.built(place, "--dpi", 100)
-        self.assertEqual((self.size(told), told["steps"][0]), ((400, 500), "drawn at 100 dpi"))
-        told, _ = self.built(place, "--dpi", "auto")
-        self.assertEqual(self.size(told), (1200, 1500))
+            report, _ = self.built(pictured_pdf(place, [(page, operators, pictures)]))
+            self.assertEqual((self.size(report), report["steps"][0]), ((1200, 1500), "drawn at 300 dpi"))
+        report, _ = self.built(place, "--dpi", 100)
+        self.assertEqual((self.size(report), report["steps"][0]), ((400, 500), "drawn at 100 dpi"))
+        report, _ = self.built(place, "--dpi", "auto")
+        self.assertEqual(self.size(report), (1200, 1500))
 
     def test_each_page_has_its_own_resolution(self):
         page = (300, 400)
@@ -148,8 +148,8 @@ class Drawn(Pixels):
         library = folder("library")
         result = run("build", source, "--library", library, "--json", "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)
-        told = {line["id"]: self.size(line) for line in map(json.loads, result.stdout.splitlines())}
-        self.assertEqual(told, {"pages/1": (600, 800), "pages/2": (900, 1200), "pages/3": (1250, 1667)})
+        report = {line["id"]: self.size(line) for line in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(report, {"pages/1": (600, 800), "pages/2": (900, 1200), "pages/3": (1250, 1667)})
         inspected = json.loads(run("inspect", source, "--json").stdout)
         self.assertEqual((inspected["width"], inspected["height"]), (600, 800))
         self.assertIn("drawn at 144.0 dpi, its picture's own", inspected["steps"])
@@ -160,9 +160,9 @@ class Drawn(Pixels):
         source.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100">'
                           '<path d="M0 0h200v100z" fill="navy"/></svg>')
         for options, size in (((), (200, 100)), (("--dpi", 144), (300, 150))):
-            told, _ = self.built(source, *options)
-            self.assertEqual(self.size(told), size)
-        self.assertIn("drawn at 144 dpi", told["steps"])
+            report, _ = self.built(source, *options)
+            self.assertEqual(self.size(report), size)
+        self.assertIn("drawn at 144 dpi", report["steps"])
         self.assertRegex(run("inspect", source).stdout, r"format +svg\n")
         self.assertUsageError(run("build", source, "--library", "x", "--dpi", 0), "--dpi")
 
@@ -173,8 +173,8 @@ class Samples(Pixels):
         return values if bands == 1 else numpy.stack([values] * bands, axis=2)
 
     def levels(self, source: Path, *options) -> tuple[numpy.ndarray, list[str]]:
-        told, archive = self.built(source, "--format", "png", *options)
-        return numpy.unique(numpy.atleast_3d(self.pixels(archive))[..., 0]), told["steps"]
+        report, archive = self.built(source, "--format", "png", *options)
+        return numpy.unique(numpy.atleast_3d(self.pixels(archive))[..., 0]), report["steps"]
 
     def test_cameras_of_10_12_and_14_bits_are_seen(self):
         place = folder("depth")
@@ -201,7 +201,7 @@ class Samples(Pixels):
         found, steps = self.levels(source, "--window", "1000,2000")
         self.assertEqual(len(found), 256)
         self.assertIn("values from 1000 to 2000 spread from black to white", steps)
-        told, archive = self.built(source, "--format", "png", "--window", "1000,2000")
+        report, archive = self.built(source, "--format", "png", "--window", "1000,2000")
         shown = self.pixels(archive).astype(float)
         exact = numpy.clip((self.ramp(numpy.uint16, 0, 4095).astype(float) - 1000) / 1000, 0, 1) * 255
         self.assertLessEqual(numpy.abs(shown - exact).max(), 1)
@@ -212,14 +212,14 @@ class Samples(Pixels):
 
     def test_signed_and_longer_integers(self):
         place = folder("signed")
-        for kind, low, high, told in (
+        for kind, low, high, report in (
                 (numpy.int8, -128, 127, "-128 to 127"), (numpy.int8, -20, 20, "-20 to 20"),
                 (numpy.int16, 0, 3000, "0 to 3000"), (numpy.int16, -30_000, 30_000, "-32768 to 32767"),
                 (numpy.uint32, 0, 100_000, "0 to 100000")):
             with self.subTest(kind=kind, high=high):
                 found, steps = self.levels(tiff(place / "a.tif", self.ramp(kind, low, high)))
                 self.assertGreater(len(found), min(200, high - low - 1))
-                self.assertIn(f"values from {told} spread from black to white", steps)
+                self.assertIn(f"values from {report} spread from black to white", steps)
 
     def test_windows_of_linear_light_and_of_inverted_gray(self):
         place = folder("windows")
@@ -227,10 +227,10 @@ class Samples(Pixels):
         shares = numpy.clip((values - 1000) / 3000, 0, 1)
         # sRGB's transfer function, IEC 61966-2-1.
         exact = numpy.where(shares <= 0.0031308, 12.92 * shares, 1.055 * shares ** (1 / 2.4) - 0.055) * 255
-        told, archive = self.built(tiff(place / "light.tif", values, 2), "--format", "png", "--window", "1000,4000")
+        report, archive = self.built(tiff(place / "light.tif", values, 2), "--format", "png", "--window", "1000,4000")
         self.assertLessEqual(numpy.abs(self.pixels(archive).astype(float) - exact).max(), 1.01)
-        self.assertIn("values from 1000 to 4000 spread from black to white", told["steps"])
-        self.assertFalse([step for step in told["steps"] if "above 1" in step])
+        self.assertIn("values from 1000 to 4000 spread from black to white", report["steps"])
+        self.assertFalse([step for step in report["steps"] if "above 1" in step])
         # White is the least value: the file's own numbers are the window's. Percentiles of 32 bits are exact to 24 bits.
         for kind, factor, windows in ((numpy.uint16, 1, ("1000,4000", "p20,p80")), (numpy.int16, 1, ("1000,4000", "p20,p80")),
                                       (numpy.uint32, 1, ("1000,4000",)), (numpy.uint32, 1 << 18, ("262144000,1048576000", "p20,p80"))):
@@ -238,11 +238,11 @@ class Samples(Pixels):
                 with self.subTest(kind=kind, window=window):
                     values = self.ramp(kind, 0, 5000 * factor)
                     exact = numpy.clip((4000 * factor - values.astype(float)) / 3000 / factor, 0, 1) * 255
-                    told, archive = self.built(tiff(place / "inverted.tif", values, 0), "--format", "png", "--window", window)
+                    report, archive = self.built(tiff(place / "inverted.tif", values, 0), "--format", "png", "--window", window)
                     self.assertLessEqual(numpy.abs(self.pixels(archive).astype(float) - exact).max(), 1.01)
                     if window[0] != "p":
                         low, high = window.split(",")
-                        self.assertIn(f"values from {high} to {low} spread from black to white", told["steps"])
+                        self.assertIn(f"values from {high} to {low} spread from black to white", report["steps"])
 
     def test_bands_of_floats(self):
         place = folder("floats")
@@ -334,9 +334,9 @@ class Bands(Pixels):
         self.assertIn("has 6 bands", self.refused(source))
         self.assertIn("--bands", self.refused(source))
         for bands, wanted in (("4,2,6", [120, 60, 180]), ("1,1,1", [30, 30, 30])):
-            told, archive = self.built(source, "--format", "png", "--bands", bands)
+            report, archive = self.built(source, "--format", "png", "--bands", bands)
             self.assertEqual(self.pixels(archive)[5, 5].tolist(), wanted)
-            self.assertIn(f"bands {bands.replace(',', ', ')} taken", told["steps"])
+            self.assertIn(f"bands {bands.replace(',', ', ')} taken", report["steps"])
         _, archive = self.built(source, "--format", "png", "--bands", 5)
         self.assertEqual(self.pixels(archive)[5, 5], 150)
         self.assertIn("no band 7", self.refused(source, "--bands", "1,2,7"))

@@ -158,12 +158,12 @@ class PNGMatrix(CommandTest):
                         wanted[name] = (convert(rgb, is_gray) if convert else rgb, alpha, convert is not None)
         result = run("build", place, "--library", library, "--json", "--quiet", "--format", "png")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        told = {line["id"]: line for line in map(json.loads, result.stdout.splitlines())}
-        self.assertEqual(set(told), set(wanted))
+        report = {line["id"]: line for line in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(set(report), set(wanted))
         self.assertEqual(len(wanted), 312)
         for name, (rgb, alpha, is_converted) in wanted.items():
             with self.subTest(name):
-                self.assertNotIn("damaged", told[name])
+                self.assertNotIn("damaged", report[name])
                 with zipfile.ZipFile(library / f"{name}.szi") as szi:
                     pixels = numpy.array(Image.open(io.BytesIO(szi.read(f"{name}/{name}_files/6/0_0.png"))).convert("RGBA")).astype(int)
                 # Of 16 bits the upper half is shown, which is up to one less than the nearest.

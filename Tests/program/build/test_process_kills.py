@@ -37,15 +37,15 @@ class BuildKills(unittest.TestCase):
         cls.clean = digests(cls.base / "clean")
 
     def test_a_build_goes_on(self):
-        chance, kills, told, rounds = seed("kills of cells in builds"), 0, 0, 0
+        chance, kills, report, rounds = seed("kills of cells in builds"), 0, 0, 0
         while kills < KILLS and rounds < 5 * KILLS:
             rounds += 1
             library = self.base / f"library-{rounds}"
             with self.subTest(round=rounds):
                 hits, lines = self.interrupted(library, chance)
-                kills, told = kills + hits, told + lines
+                kills, report = kills + hits, report + lines
             shutil.rmtree(library)
-        print(f"[{kills} kills in {rounds} builds, {told} pictures told] ", end="", flush=True)
+        print(f"[{kills} kills in {rounds} builds, {report} pictures told] ", end="", flush=True)
         self.assertGreaterEqual(kills, KILLS, "so many cells must really have been killed")
 
     def interrupted(self, library, chance: random.Random) -> tuple[int, int]:
@@ -121,12 +121,12 @@ class ServerKills(unittest.TestCase):
         """Whether it was told of as failed; else it is a picture."""
         width = chance.choice([200, 900, 2400])
         data = photo(folder("p") / "x.jpg", width, width * 2 // 3, left=chance.randrange(2500)).read_bytes()
-        told = client.end(client.send(data + number.to_bytes(4, "big"), filename=f"picture {number}.jpg")[1], 120)
-        if told["status"] == "failed":
-            self.assertNotRegex(told["message"].replace("signal 9", ""), CRASH)
-            self.assertTrue(told["message"])
+        report = client.end(client.send(data + number.to_bytes(4, "big"), filename=f"picture {number}.jpg")[1], 120)
+        if report["status"] == "failed":
+            self.assertNotRegex(report["message"].replace("signal 9", ""), CRASH)
+            self.assertTrue(report["message"])
             return True
-        kept[told["image"]] = told["status"]
+        kept[report["image"]] = report["status"]
         return False
 
     def settles(self, pid: int, files: int):

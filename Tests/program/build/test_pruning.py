@@ -66,15 +66,15 @@ class Pruning(CommandTest):
         (base / "photos/2024").rename(base / "away")
         (base / "photos/2024").mkdir()
         (base / "photos/2024/.hidden").touch()
-        told = f"{base}/photos/2024: is empty although 2 images were built from it: is its disk mounted? (--prune=all moves them to the trash)"
+        report = f"{base}/photos/2024: is empty although 2 images were built from it: is its disk mounted? (--prune=all moves them to the trash)"
         for more in ((), ("--quiet",), ("--dry-run",), ("--summary",)):
             with self.subTest(more):
                 result = run(*arguments, *more)
-                self.assertEqual((result.returncode, result.stderr.count(f"ziggurat: {told}\n")), (1, 1), result.stderr)
+                self.assertEqual((result.returncode, result.stderr.count(f"ziggurat: {report}\n")), (1, 1), result.stderr)
         self.assertEqual(ids(base / "library"), everything)
         # Nor with --prune, if a source that cannot be read keeps everything.
         result = run(*arguments, base / "none", "--prune", "--quiet")
-        self.assertEqual((result.returncode, result.stderr.count(told)), (1, 1), result.stderr)
+        self.assertEqual((result.returncode, result.stderr.count(report)), (1, 1), result.stderr)
         (base / "photos/2023/d.jpg").unlink()
         result = run(*arguments, "--quiet")
         self.assertEqual(result.stderr, f"ziggurat: {base}/photos/2023: is empty, like 1 other folder, although 3 images were built from them: are their "
@@ -275,9 +275,9 @@ class Pruning(CommandTest):
         with Server(base / "library", "--writable", "--token-file", base / "token") as server:
             self.assertEqual(run(*arguments).returncode, 0)
             self.assertFalse((base / "library/001.xmp").exists())
-            told = json.loads(server.get("/api/trash", **bearer).body)["items"]
-            self.assertEqual([each["images"] for each in told], [["001"]])
-            path = f"/api/trash/{told[0]['id']}/restore"
+            report = json.loads(server.get("/api/trash", **bearer).body)["items"]
+            self.assertEqual([each["images"] for each in report], [["001"]])
+            path = f"/api/trash/{report[0]['id']}/restore"
             self.assertEqual(json.loads(server.get(path, "POST", **bearer, **{"Content-Length": "0"}).body)["restored"], ["001"])
         self.assertEqual((base / "library/001.xmp").read_text(), "words")
         # Who brought it back wants it.

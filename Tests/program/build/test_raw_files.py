@@ -72,8 +72,8 @@ class RawFiles(OneSource):
         for source in (single(place / "photo.tif"), single(place / "photo.cr2"),
                        raw_photos.write(place / "sub.dng", raw_photos.preview(SCENE.resize((128, 84))) | raw_photos.dng(),
                                         raw_photos.sensor(SCENE))):
-            told, archive = self.built(source, "--format", "png")
-            self.assertEqual((told["width"], told["height"]), SCENE.size)
+            reported, archive = self.built(source, "--format", "png")
+            self.assertEqual((reported["width"], reported["height"]), SCENE.size)
             self.assertGreaterEqual(psnr(self.pixels(archive), self.developed(source)), 45)
         inspected = json.loads(run("inspect", place / "photo.tif", "--json").stdout)
         self.assertEqual((inspected["width"], inspected["format"]), (SCENE.width, "raw"))
@@ -94,9 +94,9 @@ class RawFiles(OneSource):
         for source in (of_camera(place / "a.nef", SCENE.width), of_camera(place / "b.nef", SCENE.width, t259=(3, [50000])),
                        of_camera(place / "c.nef", SCENE.width, "", "")):
             with self.subTest(source.name):
-                told, archive = self.built(source, "--format", "png")
+                reported, archive = self.built(source, "--format", "png")
                 self.assertGreaterEqual(psnr(self.pixels(archive), expected), 45)
-                self.assertRegex(" ".join(told["steps"]), r"preview of 320×210 .*not developed: LibRaw [\d.]+ does not know")
+                self.assertRegex(" ".join(reported["steps"]), r"preview of 320×210 .*not developed: LibRaw [\d.]+ does not know")
         turned, _ = self.built(of_camera(place / "d.nef", SCENE.width, orientation=6))
         self.assertEqual((turned["width"], turned["height"]), (SCENE.height, SCENE.width))
 
@@ -134,8 +134,8 @@ class RawFiles(OneSource):
 
     def needed(self, source: Path, *options) -> int:
         """The MB that a build is said to take."""
-        told = self.refused(source, "--memory-limit", "100", *options)
-        return int(re.search(r"takes about (\d+) MB", told)[1])
+        reported = self.refused(source, "--memory-limit", "100", *options)
+        return int(re.search(r"takes about (\d+) MB", reported)[1])
 
     def test_memory(self):
         place, (width, height) = folder("raw"), (3000, 2000)

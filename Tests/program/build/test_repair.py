@@ -76,11 +76,11 @@ class Repairs(CommandTest):
         damaged = self.content()
         result = self.verify(1, "--repair", "--json")
         lines = [json.loads(line) for line in result.stdout.splitlines()]
-        told = {line["archive"].removeprefix(f"{self.library}/"): line for line in lines if "repaired" in line}
-        self.assertEqual({name: line["repaired"] for name, line in told.items()},
+        report = {line["archive"].removeprefix(f"{self.library}/"): line for line in lines if "repaired" in line}
+        self.assertEqual({name: line["repaired"] for name, line in report.items()},
                          {"a.szi": False, "deep/b.szi": False, "c.szi": True, "nobody's.szi": False})
-        self.assertIn("is not in", told["a.szi"]["reason"])
-        self.assertIn("is unknown", told["nobody's.szi"]["reason"])
+        self.assertIn("is not in", report["a.szi"]["reason"])
+        self.assertIn("is unknown", report["nobody's.szi"]["reason"])
         self.assertIn("deep/b.png: has changed since its archive was built", result.stderr)
         self.assertEqual(sum("left as it is" in line for line in result.stderr.splitlines()), 3)
         self.assertEqual(self.content(), {**damaged, "c.szi": self.before["c.szi"]})

@@ -67,22 +67,22 @@ class Scenes(Planes):
                        for number, scale in enumerate(scales)))
 
     def test_the_first_is_built_and_the_others_are_reported(self):
-        told, archive = self.built(self.source(), *OPTIONS)
+        report, archive = self.built(self.source(), *OPTIONS)
         self.assertShows(archive, composite((value(0), RED), (value(1), GREEN)))
-        self.assertEqual(told["leftOut"], ["2 more scenes (--scene N or --scene all builds them)"])
+        self.assertEqual(report["leftOut"], ["2 more scenes (--scene N or --scene all builds them)"])
 
     def test_one_is_chosen(self):
         source = self.source()
-        told, archive = self.built(source, *OPTIONS, "--scene", "3")
-        self.assertEqual(told["id"], "well.ome")
+        report, archive = self.built(source, *OPTIONS, "--scene", "3")
+        self.assertEqual(report["id"], "well.ome")
         self.assertShows(archive, composite((value(4), RED), (value(5), GREEN)))
-        self.assertIn("image 3 of 3", told["steps"])
+        self.assertIn("image 3 of 3", report["steps"])
         self.assertIn("has no scene 4; its 3 scenes are scene 1, scene 2, scene 3", self.refused(source, "--scene", "4"))
         self.assertUsageError(run("build", source, "--library", "x", "--scene", "0"), "--scene")
 
     def test_all_are_pages_each_of_its_own_scale(self):
-        told, library = self.all_built(self.source(), *OPTIONS, "--scene", "all")
-        self.assertEqual([each["id"] for each in told], ["well.ome/1", "well.ome/2", "well.ome/3"])
+        report, library = self.all_built(self.source(), *OPTIONS, "--scene", "all")
+        self.assertEqual([each["id"] for each in report], ["well.ome/1", "well.ome/2", "well.ome/3"])
         for number, microns in enumerate((0.5, 0.002, 3)):
             archive = library / f"well.ome/{number + 1}.szi"
             self.assertShows(archive, composite((value(2 * number), RED), (value(2 * number + 1), GREEN)))
@@ -100,17 +100,17 @@ class Scenes(Planes):
             self.assertIn(("well.ome", status), [(json.loads(line)["id"], json.loads(line)["status"]) for line in lines])
 
     def test_inspect_lists_them(self):
-        told = json.loads(run("inspect", self.source(), "--json").stdout)
-        self.assertEqual(told["scenes"], ["scene 1", "scene 2", "scene 3"])
-        self.assertEqual([each["name"] for each in told["channels"]], ["channel 1", "channel 2"])
-        self.assertEqual((told["sizeZ"], told["sizeT"]), (1, 1))
+        report = json.loads(run("inspect", self.source(), "--json").stdout)
+        self.assertEqual(report["scenes"], ["scene 1", "scene 2", "scene 3"])
+        self.assertEqual([each["name"] for each in report["channels"]], ["channel 1", "channel 2"])
+        self.assertEqual((report["sizeZ"], report["sizeT"]), (1, 1))
 
     def test_single_planes_stay_pages_with_their_own_scale(self):
         source = write(folder("scenes") / "two.ome.tif", [value(0), value(1)],
                        *(image(number, f'<TiffData IFD="{number}"/>', '<Channel ID="c{n}"/>', c=1, more=f'PhysicalSizeX="{number + 1}"')
                          for number in range(2)))
-        told, library = self.all_built(source, *OPTIONS)
-        self.assertEqual([each["id"] for each in told], ["two.ome/1", "two.ome/2"])
+        report, library = self.all_built(source, *OPTIONS)
+        self.assertEqual([each["id"] for each in report], ["two.ome/1", "two.ome/2"])
         scales = [json.loads(run("inspect", library / f"two.ome/{page}.szi", "--json").stdout)["micronsPerPixel"] for page in (1, 2)]
         self.assertEqual(scales, [[1, 1], [2, 2]])
 
@@ -121,10 +121,10 @@ class DepthAndTime(Planes):
             file.write(numpy.stack([value(number) for number in range(30)]).reshape(2, 5, 3, HEIGHT, WIDTH), metadata={"axes": "TZCYX"})
             source = Path(file.filehandle.path)
         for z, t in ((1, 1), (5, 2), (3, 1)):
-            told, archive = self.built(source, *OPTIONS, "--depth", z, "--time", t)
+            report, archive = self.built(source, *OPTIONS, "--depth", z, "--time", t)
             first = 3 * (z - 1) + 15 * (t - 1)
             self.assertShows(archive, composite((value(first), RED), (value(first + 1), GREEN), (value(first + 2), BLUE)))
-            self.assertIn(f"plane {z} of 5 in depth", told["steps"])
+            self.assertIn(f"plane {z} of 5 in depth", report["steps"])
         self.assertIn("time point 2 of 2", self.built(source, "--time", "2")[0]["steps"])
         self.assertIn("has no number 6 of its planes in depth: it has 5", self.refused(source, "--depth", "6"))
         self.assertIn("has no number 3 of its time points: it has 2", self.refused(source, "--time", "3"))
@@ -146,8 +146,8 @@ class HyperstacksOfImageJ(Planes):
             source = folder("stack") / "cells.tif"
             tifffile.imwrite(source, numpy.stack([value(number) for number in range(24)]).reshape(3, 4, 2, HEIGHT, WIDTH), imagej=True,
                              byteorder=byte_order, resolution=(4, 4), metadata={"axes": "TZCYX", "unit": "micron", "LUTs": tables})
-            told, archive = self.built(source, *OPTIONS)
-            self.assertEqual(told["id"], "cells")
+            report, archive = self.built(source, *OPTIONS)
+            self.assertEqual(report["id"], "cells")
             self.assertShows(archive, composite((value(4), (0, 255, 255)), (value(5), RED)))
             self.assertEqual(json.loads(run("inspect", archive, "--json").stdout)["micronsPerPixel"], [0.25, 0.25])
             _, archive = self.built(source, *OPTIONS, "--depth", "2", "--time", "3", "--channels", "2")
@@ -166,9 +166,9 @@ class HyperstacksOfImageJ(Planes):
         end = place + 2 + 12 * int.from_bytes(data[place:place + 2], "little")
         data[end:end + 4] = bytes(4)
         source.write_bytes(data)
-        told, archive = self.built(source, *OPTIONS)
+        report, archive = self.built(source, *OPTIONS)
         self.assertShows(archive, value(0).astype(float))
-        self.assertIn("the 2 planes behind the first", told["leftOut"][0])
+        self.assertIn("the 2 planes behind the first", report["leftOut"][0])
 
     def test_one_axis_is_pages_unless_one_is_chosen(self):
         for axis, option in (("Z", "--depth"), ("T", "--time")):
@@ -185,10 +185,10 @@ class PlanesThatAreNotThere(Planes):
             planes = (f'<TiffData FirstC="0" IFD="0"><UUID FileName="elsewhere.ome.tif">{uuid}</UUID></TiffData>'
                       '<TiffData FirstC="1" IFD="1"/>')
             source = write(folder("stack") / name, [value(0), value(1)], image(0, planes), attributes=attributes)
-            told, archive = self.built(source, *OPTIONS)
+            report, archive = self.built(source, *OPTIONS)
             self.assertShows(archive, composite((value(1), GREEN)))
-            self.assertIn("channel 1 left out: its plane lies in elsewhere.ome.tif, another file", told["steps"])
-            self.assertEqual(told["leftOut"], ["what lies in other files (elsewhere.ome.tif)"])
+            self.assertIn("channel 1 left out: its plane lies in elsewhere.ome.tif, another file", report["steps"])
+            self.assertEqual(report["leftOut"], ["what lies in other files (elsewhere.ome.tif)"])
             self.assertIn("its plane of channel 1 lies in elsewhere.ome.tif, another file", self.refused(source, "--channels", "1"))
 
     def test_each_file_of_a_set_shows_its_own_planes(self):
@@ -196,21 +196,21 @@ class PlanesThatAreNotThere(Planes):
         planes = "".join(f'<TiffData FirstT="{t}" FirstC="{c}" IFD="{c}"><UUID FileName="{files[t]}">urn:uuid:{t}</UUID></TiffData>'
                          for t in (0, 1) for c in (0, 1))
         source = write(folder("stack") / files[1], [value(2), value(3)], image(0, planes, t=2), attributes='UUID="urn:uuid:1"')
-        told, archive = self.built(source, *OPTIONS)
+        report, archive = self.built(source, *OPTIONS)
         self.assertShows(archive, composite((value(2), RED), (value(3), GREEN)))
-        self.assertIn("time point 2 of 2", told["steps"])
+        self.assertIn("time point 2 of 2", report["steps"])
         self.assertIn("lies in t0.ome.tif, another file", self.refused(source, "--time", "1"))
 
     def test_planes_that_no_file_has_are_reported(self):
         source = write(folder("stack") / "cut.ome.tif", [value(0), value(1)], image(0, c=3, channels=""))
-        told, archive = self.built(source, *OPTIONS)
+        report, archive = self.built(source, *OPTIONS)
         self.assertShows(archive, composite((value(0), RED), (value(1), GREEN)))
-        self.assertIn("channel 3 left out: its plane is not in the file", told["steps"])
+        self.assertIn("channel 3 left out: its plane is not in the file", report["steps"])
 
     def test_a_description_in_another_file_is_reported(self):
         source = write(folder("stack") / "a.ome.tif", [value(0), value(1)], '<BinaryOnly MetadataFile="a.companion.ome" UUID="urn:uuid:9"/>')
-        told, _ = self.all_built(source)
-        self.assertEqual(told[0]["leftOut"], ["what lies in other files (a.companion.ome)"])
+        report, _ = self.all_built(source)
+        self.assertEqual(report[0]["leftOut"], ["what lies in other files (a.companion.ome)"])
 
 
 class ColoursOfRGB(Planes):
@@ -219,17 +219,17 @@ class ColoursOfRGB(Planes):
     def test_without_samples_per_pixel(self):
         source = write(folder("stack") / "rgb.ome.tif", [value(0)[:, :, None] // 2 + self.colour // 2, self.colour, self.colour // 3],
                        image(0, "<TiffData/>", '<Channel ID="a"/><Channel ID="b"/><Channel ID="c"/>', z=3, c=3))
-        told, archive = self.built(source, *OPTIONS)
-        self.assertEqual(told["id"], "rgb.ome")
+        report, archive = self.built(source, *OPTIONS)
+        self.assertEqual(report["id"], "rgb.ome")
         self.assertShows(archive, self.colour.astype(float))
 
     def test_beside_fluorescence(self):
         channels = ('<Channel ID="a" Name="brightfield" SamplesPerPixel="3"/><Channel ID="b" Name="DAPI" SamplesPerPixel="1" '
                     'Color="65535"/><Channel ID="c" Name="GFP" SamplesPerPixel="1" Color="16711935"/>')
         source = write(folder("stack") / "both.ome.tif", [self.colour, value(1), value(2)], image(0, "<TiffData/>", channels, c=5))
-        told, archive = self.built(source, *OPTIONS)
+        report, archive = self.built(source, *OPTIONS)
         self.assertShows(archive, self.colour.astype(float))
-        self.assertIn("1 of 3 channels: brightfield in #ffffff", told["steps"])
+        self.assertIn("1 of 3 channels: brightfield in #ffffff", report["steps"])
         _, archive = self.built(source, *OPTIONS, "--channels", "DAPI,3")
         self.assertShows(archive, composite((value(1), BLUE), (value(2), GREEN)))
         self.assertIn("'brightfield' is red, green and blue", self.refused(source, "--channels", "1,2"))
@@ -246,8 +246,8 @@ class ManyChannels(Planes):
     def test_more_than_64_by_number_and_name(self):
         source = self.source()
         for wanted, numbers in (("70", [69]), ("marker 66,5", [65, 4]), ('"CD3, total","2"', [0, 1]), ('"a ""b"", c"', [2])):
-            told, archive = self.built(source, *OPTIONS, "--channels", wanted)
-            self.assertTrue(told["steps"][0].startswith(f"{len(numbers)} of 70 channels: "), told["steps"])
+            report, archive = self.built(source, *OPTIONS, "--channels", wanted)
+            self.assertTrue(report["steps"][0].startswith(f"{len(numbers)} of 70 channels: "), report["steps"])
             usual = [RED, GREEN, BLUE, WHITE, (0, 255, 255), (255, 0, 255), (255, 255, 0)]
             self.assertShows(archive, composite(*((value(number), usual[number % 7]) for number in numbers)))
         self.assertIn("""has no channel 'CD3'; its channels are "CD3, total", 2, "a ""b\"", c", two words, marker 5""",
@@ -258,15 +258,15 @@ class ManyChannels(Planes):
     def test_the_record_keeps_what_was_asked_for(self):
         source, library = self.source(4), folder("library")
         for status in ("built", "unchanged"):
-            told = json.loads(run("build", source, "--library", library, "--json", "--channels", 'two words,"CD3, total"').stdout)
-            self.assertEqual(told["status"], status)
+            report = json.loads(run("build", source, "--library", library, "--json", "--channels", 'two words,"CD3, total"').stdout)
+            self.assertEqual(report["status"], status)
         archive = library / "plex.ome.szi"
         data = bytearray(archive.read_bytes())
         data[len(data) // 3] ^= 255
         archive.write_bytes(data)
         run("verify", library, "--repair", source.parent)
-        told = json.loads(run("build", source, "--library", library, "--json", "--channels", 'two words,"CD3, total"').stdout)
-        self.assertEqual(told["status"], "unchanged")
+        report = json.loads(run("build", source, "--library", library, "--json", "--channels", 'two words,"CD3, total"').stdout)
+        self.assertEqual(report["status"], "unchanged")
 
 
 class Units(Planes):

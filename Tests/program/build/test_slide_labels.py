@@ -97,12 +97,12 @@ class Labels(Slides):
             with self.subTest(name):
                 library = folder("library")
                 source = write(folder("slide") / name, directories)
-                told = self.build(source, library)
+                report = self.build(source, library)
                 self.assertEqual(self.ids(library), ids)
                 for id in ids:
                     self.assertEqual(self.colours(library / f"{id}.szi"), set(), id)
                     self.assertEqual(run("verify", library / f"{id}.szi", "--quiet").returncode, 0)
-                self.assertTrue(set(told[0]["leftOut"]) <= {"label", "macro", "overview", "reduced copy"}, told)
+                self.assertTrue(set(report[0]["leftOut"]) <= {"label", "macro", "overview", "reduced copy"}, report)
                 self.assertEqual({each["status"] for each in self.build(source, library)}, {"unchanged"})
 
     def test_small_pictures_with_a_short_description_of_a_label(self):
@@ -130,14 +130,14 @@ class Labels(Slides):
                 each = label()
                 each.fields = {270: (2, list(data))}
                 library = folder("library")
-                told = self.build(write(folder("slide") / "slide.tif", [scan("Scan"), each]), library)
-                self.assertEqual((self.ids(library), told[0]["leftOut"]), (["slide"], ["label"]))
+                report = self.build(write(folder("slide") / "slide.tif", [scan("Scan"), each]), library)
+                self.assertEqual((self.ids(library), report[0]["leftOut"]), (["slide"], ["label"]))
 
     def test_a_small_picture_whose_description_is_not_read_is_left_out_and_reported(self):
         library = folder("library")
         source = write(folder("slide") / "slide.tif", [scan("Scan"), label("x" * (1 << 20) + "\nImageType: Label")])
-        told = self.build(source, library)
-        self.assertEqual((self.ids(library), told[0]["leftOut"]), (["slide"], ["small picture whose description cannot be read"]))
+        report = self.build(source, library)
+        self.assertEqual((self.ids(library), report[0]["leftOut"]), (["slide"], ["small picture whose description cannot be read"]))
 
     def test_ordinary_captions_of_photos_stay(self):
         for text in ("Label printing workshop", "Etiquette", "Labels", "Labels of beer bottles"):
@@ -151,18 +151,18 @@ class Labels(Slides):
         source, library = write(folder("slide") / "slide.tif", FILES["aperio.tif"][0]), folder("library")
         result = run("build", source, "--library", library)
         self.assertIn("; left out: label, macro\n", result.stderr)
-        told = json.loads(run("inspect", source, "--json").stdout)
-        self.assertEqual((told["pages"], told["associated"], told["leftOut"]), (1, ["label", "macro"], ["label", "macro"]))
+        report = json.loads(run("inspect", source, "--json").stdout)
+        self.assertEqual((report["pages"], report["associated"], report["leftOut"]), (1, ["label", "macro"], ["label", "macro"]))
         self.assertIn("label, macro", run("inspect", source).stdout)
 
     def test_as_pictures_of_their_own_where_they_are_asked_for(self):
         for name, page in (("aperio", "aperio"), ("qptiff", "qptiff/1")):
             source, library = write(folder("slide") / f"{name}.tif", FILES[f"{name}.tif"][0]), folder("library")
-            told = self.build(source, library, "--associated")
+            report = self.build(source, library, "--associated")
             self.assertEqual(self.colours(library / f"{name}/label.szi"), {LABEL})
             other = "macro" if name == "aperio" else "overview"
             self.assertEqual(self.colours(library / f"{name}/{other}.szi"), {MACRO})
-            self.assertEqual({each["status"] for each in told}, {"built"})
+            self.assertEqual({each["status"] for each in report}, {"built"})
             self.assertEqual({each["status"] for each in self.build(source, library, "--associated")}, {"unchanged"})
 
     def test_a_label_alone_is_refused_and_built_when_it_is_asked_for(self):
@@ -175,18 +175,18 @@ class Labels(Slides):
     def test_what_only_sounds_like_one_stays(self):
         pages = [scan("Labelled cells"), scan("Label of a bottle, 1890"), scan("Overview of the harbour")]
         library = folder("library")
-        told = self.build(write(folder("book") / "pages.tif", pages), library)
+        report = self.build(write(folder("book") / "pages.tif", pages), library)
         self.assertEqual(self.ids(library), ["pages/1", "pages/2", "pages/3"])
-        self.assertNotIn("leftOut", told[0])
+        self.assertNotIn("leftOut", report[0])
 
     def test_masks_and_reduced_copies_are_no_pages(self):
         small = strip(picture(150, 100), "", 1)
         mask = strip(Image.new("RGB", (300, 200), "white"), "", 4)
         for directories in ([scan(), small], [scan(), mask, small], [small, scan()]):
             library = folder("library")
-            told = self.build(write(folder("copies") / "a.tif", directories), library)
+            report = self.build(write(folder("copies") / "a.tif", directories), library)
             self.assertEqual(self.ids(library), ["a"])
-            self.assertEqual((told[0]["width"], told[0]["height"]), (300, 200))
+            self.assertEqual((report[0]["width"], report[0]["height"]), (300, 200))
 
     def test_the_scale_is_the_slides(self):
         sizes = {0: 'PhysicalSizeX="50" PhysicalSizeY="50"', 1: 'PhysicalSizeX="0.25" PhysicalSizeY="0.25"'}
@@ -211,9 +211,9 @@ class Repairs(Slides):
             for name in source.namelist():
                 data = source.read(name)
                 if name.endswith("vendor/ziggurat/build.json"):
-                    told = json.loads(data)
-                    told.pop("pixelDigest", None)
-                    data = json.dumps(told | record).encode()
+                    report = json.loads(data)
+                    report.pop("pixelDigest", None)
+                    data = json.dumps(report | record).encode()
                 szi.writestr(name.replace("one", id.split("/")[-1]), data)
 
     def library(self, name: str) -> tuple[Path, Path]:
@@ -235,8 +235,8 @@ class Repairs(Slides):
             self.earlier(library, f"qptiff/{page}", shown, page=page, sourceName="qptiff.tif",
                          sourceDigest=known["sourceDigest"], sourceBytes=known["sourceBytes"])
         before = (library / "qptiff/1.szi").read_bytes()
-        told = self.build(source.parent, library)
-        self.assertEqual({each["id"]: each["status"] for each in told},
+        report = self.build(source.parent, library)
+        self.assertEqual({each["id"]: each["status"] for each in report},
                          {"qptiff/1": "unchanged", "qptiff/2": "unchanged", "qptiff/3": "pruned", "qptiff/4": "pruned"})
         self.assertEqual(self.ids(library), ["qptiff/1", "qptiff/2"])
         self.assertEqual((library / "qptiff/1.szi").read_bytes(), before)

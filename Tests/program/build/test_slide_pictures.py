@@ -50,11 +50,11 @@ class Associated(OneSource):
         base = folder("slide")
         source, library = svs(base / "slide.svs", picture(700, 500)), folder("library")
         build = ("build", source, "--library", library, "--json", "--associated")
-        told = [json.loads(line) for line in run(*build).stdout.splitlines()]
+        report = [json.loads(line) for line in run(*build).stdout.splitlines()]
         ids = ["slide", "slide/label", "slide/macro", "slide/thumbnail"]
-        self.assertEqual([each["id"] for each in told], ids)
-        self.assertEqual({each["status"] for each in told}, {"built"})
-        self.assertEqual(told[1]["route"], "exact: read by libvips, for being a slide's label")
+        self.assertEqual([each["id"] for each in report], ids)
+        self.assertEqual({each["status"] for each in report}, {"built"})
+        self.assertEqual(report[1]["route"], "exact: read by libvips, for being a slide's label")
         self.assertEqual(self.ids(library), ids)
         with zipfile.ZipFile(library / "slide.szi") as szi:
             for name, size, colour in (("label", (120, 140), (250, 20, 20)), ("macro", (320, 110), (20, 20, 250))):
@@ -67,11 +67,11 @@ class Associated(OneSource):
         # The slide's scale is not theirs.
         self.assertEqual(json.loads(run("inspect", library / "slide.szi", "--json").stdout)["micronsPerPixel"], [0.499, 0.499])
         self.assertNotIn("micronsPerPixel", json.loads(run("inspect", library / "slide/label.szi", "--json").stdout))
-        told = [json.loads(line) for line in run(*build).stdout.splitlines()]
-        self.assertEqual([(each["id"], each["status"]) for each in told], [(id, "unchanged") for id in ids])
+        report = [json.loads(line) for line in run(*build).stdout.splitlines()]
+        self.assertEqual([(each["id"], each["status"]) for each in report], [(id, "unchanged") for id in ids])
         (library / "slide/label.szi").unlink()
-        told = [json.loads(line) for line in run(*build).stdout.splitlines()]
-        self.assertEqual([each["status"] for each in told], ["unchanged", "built", "unchanged", "unchanged"])
+        report = [json.loads(line) for line in run(*build).stdout.splitlines()]
+        self.assertEqual([each["status"] for each in report], ["unchanged", "built", "unchanged", "unchanged"])
         # Taken back: nothing of them stays.
         result = run(*build[:-2], "--prune=all", "--quiet")
         self.assertEqual((result.returncode, self.ids(library)), (0, ["slide"]), result.stderr)

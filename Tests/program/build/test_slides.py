@@ -60,12 +60,12 @@ class Lossless(Slides):
                 with self.subTest(name, own=own, tile=tile):
                     base, scan = folder("slide"), picture(1211, 917)
                     source = svs(base / "slide.svs", scan, tile=own, **how)
-                    told, archive = self.built(source, "--tile-size", tile)
-                    self.assertEqual(told["route"], "lossless: the TIFF tiles are copied, being a slide's" if own == tile
+                    report, archive = self.built(source, "--tile-size", tile)
+                    self.assertEqual(report["route"], "lossless: the TIFF tiles are copied, being a slide's" if own == tile
                                      else "lossless: cut from the TIFF tiles' coefficients, being a slide's")
                     directory = tiled(scan, own, **how)
                     self.same_coefficients(directory, archive, tile)
-                    self.assertEqual(told["steps"], [])
+                    self.assertEqual(report["steps"], [])
 
     def test_the_pixels_are_openslides(self):
         """At full resolution and the level below; apart from how chroma meets at the edges of tiles."""
@@ -89,8 +89,8 @@ class Lossless(Slides):
             with self.subTest(name):
                 base = folder("slide")
                 source = svs(base / "slide.svs", picture(531, 417), **how)
-                told, archive = self.built(source, "--format", "png")
-                self.assertEqual(told["route"], "exact: TIFF tiles decoded side by side")
+                report, archive = self.built(source, "--format", "png")
+                self.assertEqual(report["route"], "exact: TIFF tiles decoded side by side")
                 subprocess.run(["vips", "openslideload", source, base / "wanted.png", "--rgb"], check=True)
                 tiles = self.tiles(archive)
                 found = numpy.concatenate([numpy.array(Image.open(io.BytesIO(tiles[column, 0]))) for column in (0, 1)], 1)
@@ -100,16 +100,16 @@ class Lossless(Slides):
         """By the rule for JPEG: without loss where that costs no more bytes, or where it is asked for."""
         base, scan = folder("tiff"), picture(1000, 700)
         coarse = tiled(scan, 240, 70, description="")
-        told, archive = self.built(write(base / "coarse.tif", [coarse]))
-        self.assertEqual(told["route"], "lossless: cut from the TIFF tiles' coefficients, which are no larger")
+        report, archive = self.built(write(base / "coarse.tif", [coarse]))
+        self.assertEqual(report["route"], "lossless: cut from the TIFF tiles' coefficients, which are no larger")
         self.same_coefficients(coarse, archive, 512)
         fine = tiled(scan, 240, 92, description="")
         source = write(base / "fine.tif", [fine])
-        told, _ = self.built(source)
-        self.assertEqual(told["route"], "planar: the TIFF tiles keep their JPEG's samples; their coefficients would be "
+        report, _ = self.built(source)
+        self.assertEqual(report["route"], "planar: the TIFF tiles keep their JPEG's samples; their coefficients would be "
                                         "larger than quality 80")
-        told, archive = self.built(source, "--fidelity", "lossless")
-        self.assertEqual(told["route"], "lossless: cut from the TIFF tiles' coefficients")
+        report, archive = self.built(source, "--fidelity", "lossless")
+        self.assertEqual(report["route"], "lossless: cut from the TIFF tiles' coefficients")
         self.same_coefficients(fine, archive, 512)
 
     def test_three_tables(self):
@@ -121,8 +121,8 @@ class Lossless(Slides):
         third = b"\xff\xdb\x00\x43\x02" + bytes(min(255, 2 * value) for value in one.tables[at + 5:at + 69])
         one.tables = one.tables[:at] + third + one.tables[at:]
         one.pieces = [piece.replace(b"\x03\x11\x01", b"\x03\x11\x02", 1) for piece in one.pieces]
-        told, archive = self.built(write(base / "slide.svs", [one]))
-        self.assertTrue(told["route"].startswith("lossless"), told["route"])
+        report, archive = self.built(write(base / "slide.svs", [one]))
+        self.assertTrue(report["route"].startswith("lossless"), report["route"])
         self.same_coefficients(one, archive, 512)
         path = base / "tile.jpg"
         path.write_bytes(self.tiles(archive)[0, 0])
@@ -141,8 +141,8 @@ class Broken(Slides):
     def test_a_missing_tile_is_openslides(self):
         scan = self.scan()
         scan[0].pieces[7] = b""
-        told, _ = self.built(self.written(scan))
-        self.assertEqual(told["route"], "exact: read by libvips, for its format (openslide); its own tiles are not taken, "
+        report, _ = self.built(self.written(scan))
+        self.assertEqual(report["route"], "exact: read by libvips, for its format (openslide); its own tiles are not taken, "
                                         "for tile 8 of 15 is missing")
 
     def test_a_tile_of_another_quantisation(self):
@@ -152,8 +152,8 @@ class Broken(Slides):
             other = tiled(picture(240, 240), 240, 40, **how)
             # Its own tables stand in the tile.
             scan[0].pieces[7] = other.tables[:-2] + other.pieces[0][2:]
-            told, archive = self.built(self.written(scan))
-            self.assertEqual(told["route"], f"{way}; not cut from coefficients, for tile 8 of 15 has another quantisation "
+            report, archive = self.built(self.written(scan))
+            self.assertEqual(report["route"], f"{way}; not cut from coefficients, for tile 8 of 15 has another quantisation "
                                             "than the first")
             # It is the picture all the same: the tile lies where it belongs.
             shown = numpy.array(Image.open(io.BytesIO(self.tiles(archive)[1, 0])), int)[240:480, :208]
@@ -162,8 +162,8 @@ class Broken(Slides):
     def test_a_tile_of_another_sampling(self):
         scan = self.scan()
         scan[0].pieces[7] = tiled(picture(240, 240), 240, 70, sampling=(1, 1)).pieces[0]
-        told, archive = self.built(self.written(scan))
-        self.assertEqual(told["route"], "exact: read by libvips, for its format (openslide); its own tiles are not taken, "
+        report, archive = self.built(self.written(scan))
+        self.assertEqual(report["route"], "exact: read by libvips, for its format (openslide); its own tiles are not taken, "
                                         "for tile 8 of 15 has another chroma sampling than the first one")
 
     def test_a_tile_of_another_size_and_of_12_bits_is_one_line(self):
@@ -185,8 +185,8 @@ class Broken(Slides):
         scan[0].pieces = [unmarked(jpeg(Image.open(io.BytesIO(scan[0].tables[:-2] + piece[2:])), progressive=True))
                           for piece in scan[0].pieces]
         scan[0].tables = b""
-        told, _ = self.built(self.written(scan))
-        self.assertTrue(told["route"].startswith("planar: "), told["route"])
+        report, _ = self.built(self.written(scan))
+        self.assertTrue(report["route"].startswith("planar: "), report["route"])
 
     def test_any_damage_gives_a_picture_or_one_line(self):
         random = seed("slides")

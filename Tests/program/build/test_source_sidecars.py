@@ -34,8 +34,8 @@ class Sidecars(CommandTest):
         """What the archive says after a build that came out so."""
         result = run("build", self.base / "photos", "--library", self.library, "--json", *options)
         self.assertEqual(result.returncode, 0, result.stderr)
-        told = {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
-        self.assertEqual(told[id], status, result.stderr)
+        report = {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
+        self.assertEqual(report[id], status, result.stderr)
         self.assertNotIn("passed over", result.stderr)
         self.assertWhole(self.library / f"{id}.szi")
         return parts(self.library / f"{id}.szi")[0]

@@ -18,11 +18,11 @@ WIDTH, HEIGHT = 96, 64
 def ome(order: str = "XYCZT", channels: tuple[str, ...] = ("", "", ""), z: int = 1, t: int = 1, inside: str = "",
         before: str = "") -> str:
     """Of each channel its further attributes."""
-    told = "".join(f'<Channel ID="Channel:0:{number}" SamplesPerPixel="1" {each}/>' for number, each in enumerate(channels))
+    reported = "".join(f'<Channel ID="Channel:0:{number}" SamplesPerPixel="1" {each}/>' for number, each in enumerate(channels))
     return (f'<?xml version="1.0" encoding="UTF-8"?><!-- <Pixels SizeC="9"> --><OME xmlns="http://www.openmicroscopy.org/'
             f'Schemas/OME/2016-06">{before}<Image ID="Image:0" Name="cells"><Pixels ID="Pixels:0" DimensionOrder="{order}" '
             f'Type="uint16" SizeX="{WIDTH}" SizeY="{HEIGHT}" SizeC="{len(channels)}" SizeZ="{z}" SizeT="{t}" '
-            f'PhysicalSizeX="0.25" PhysicalSizeY="0.25">{told}{inside}</Pixels></Image></OME>')
+            f'PhysicalSizeX="0.25" PhysicalSizeY="0.25">{reported}{inside}</Pixels></Image></OME>')
 
 
 def value(c: int, z: int, t: int) -> numpy.ndarray:
@@ -70,10 +70,10 @@ class Stacks(OneSource):
     def test_one_picture_of_its_channels_in_their_colours(self):
         for order in ("XYCZT", "XYZCT", "XYTZC", "XYZTC"):
             with self.subTest(order):
-                told, archive = self.built(stack(folder("stack") / "cells.ome.tif", order), *OPTIONS)
-                self.assertEqual(told["id"], "cells.ome")
+                reported, archive = self.built(stack(folder("stack") / "cells.ome.tif", order), *OPTIONS)
+                self.assertEqual(reported["id"], "cells.ome")
                 self.assertShows(archive, shown([BLUE, GREEN, RED]))
-                self.assertEqual(told["steps"][:3], [
+                self.assertEqual(reported["steps"][:3], [
                     "3 of 3 channels: DAPI in #0000ff, GFP & more in #00ff00, channel 3 in #ff0000", "plane 3 of 5 in depth",
                     "the first of 2 time points"])
 
@@ -94,10 +94,10 @@ class Stacks(OneSource):
         source = stack(folder("stack") / "cells.tif")
         _, archive = self.built(source, *OPTIONS, "--channels", "dapi,3")
         self.assertShows(archive, shown([BLUE, (0, 0, 0), RED]))
-        told = json.loads(run("inspect", archive, "--json").stdout)
-        self.assertEqual([(each["name"], each["colour"], each["isShown"]) for each in told["channels"]],
+        reported = json.loads(run("inspect", archive, "--json").stdout)
+        self.assertEqual([(each["name"], each["colour"], each["isShown"]) for each in reported["channels"]],
                          [("DAPI", "#0000ff", True), ("GFP & more", "#00ff00", False), ("channel 3", "#ff0000", True)])
-        self.assertEqual((told["sizeZ"], told["sizeT"], told["micronsPerPixel"]), (5, 2, [0.25, 0.25]))
+        self.assertEqual((reported["sizeZ"], reported["sizeT"], reported["micronsPerPixel"]), (5, 2, [0.25, 0.25]))
         self.assertIn("has no channel 'CFP'; its channels are DAPI, GFP & more, channel 3",
                       self.refused(source, "--channels", "DAPI,CFP"))
 
@@ -128,23 +128,23 @@ class Stacks(OneSource):
         bright, dark = (value(c, 0, 0) // 16 // (1, 10)[c] for c in (0, 1))
         text = ome(channels=('Name="a" Color="-16776961"', 'Name="b" Color="16711935"'))
         source = write(folder("stack") / "cells.tif", [plane(bright, text), plane(dark)])
-        told, archive = self.built(source, "--format", "png")
+        reported, archive = self.built(source, "--format", "png")
         pixels = self.pixels(archive)
         for band in (0, 1):
             self.assertGreaterEqual(len(numpy.unique(pixels[:, :, band])), 60)
             self.assertEqual((pixels[:, :, band].min(), pixels[:, :, band].max()), (0, 255))
-        self.assertIn(f"a: values from 0 to {bright.max()} spread from black to white", told["steps"])
-        self.assertIn(f"b: values from 0 to {dark.max()} spread from black to white", told["steps"])
+        self.assertIn(f"a: values from 0 to {bright.max()} spread from black to white", reported["steps"])
+        self.assertIn(f"b: values from 0 to {dark.max()} spread from black to white", reported["steps"])
 
     def test_windows_that_are_asked_for_channel_by_channel(self):
         text = ome(channels=('Name="a" Color="-16776961"', 'Name="b" Color="16711935"'))
         levels = [value(c, 0, 0) // 16 for c in (0, 1)]
         source = write(folder("stack") / "cells.tif", [plane(levels[0], text), plane(levels[1])])
-        told, archive = self.built(source, "--format", "png", "--window", "100,2000/full")
+        reported, archive = self.built(source, "--format", "png", "--window", "100,2000/full")
         red, green = (self.pixels(archive)[:, :, band] for band in (0, 1))
         self.assertLess(abs(red - numpy.clip((levels[0] - 100.0) / 1900, 0, 1) * 255).max(), 2)
         self.assertLess(abs(green - levels[1] / 257).max(), 2)
-        self.assertIn("a: values from 100 to 2000 spread from black to white", told["steps"])
+        self.assertIn("a: values from 100 to 2000 spread from black to white", reported["steps"])
         # The other way round, of one that is chosen alone, and of too many.
         other = self.built(source, "--format", "png", "--window", "full/100,2000", "--channels", "b,a")[1]
         self.assertTrue((self.pixels(other) == self.pixels(archive)).all())
@@ -160,15 +160,15 @@ class Stacks(OneSource):
         _, plain = self.built(source, "--format", "png")
         for band in (0, 1):
             self.assertTrue((self.pixels(plain)[:, :, band] == levels[band]).all())
-        told, archive = self.built(source, "--format", "png", "--window", "20,100/p10,p90")
+        reported, archive = self.built(source, "--format", "png", "--window", "20,100/p10,p90")
         low, high = numpy.percentile(levels[1], (10, 90))
         for band, (least, most) in enumerate(((20, 100), (low, high))):
             wanted = numpy.clip((levels[band].astype(float) - least) / (most - least), 0, 1) * 255
             self.assertLess(abs(self.pixels(archive)[:, :, band] - wanted).max(), 2)
-        self.assertIn("a: values from 20 to 100 spread from black to white", told["steps"])
+        self.assertIn("a: values from 20 to 100 spread from black to white", reported["steps"])
         one = write(folder("one") / "plain.tif", [plane(levels[0])])
-        told, archive = self.built(one, "--format", "png", "--window", "20,100")
-        self.assertIn("--window does not apply to samples of 8 bits", told["steps"])
+        reported, archive = self.built(one, "--format", "png", "--window", "20,100")
+        self.assertIn("--window does not apply to samples of 8 bits", reported["steps"])
         self.assertTrue((self.pixels(archive) == levels[0]).all())
 
     def test_bands_of_a_stack_are_refused(self):
@@ -177,32 +177,32 @@ class Stacks(OneSource):
     def test_the_api_lists_them_and_the_unchanged_is_not_built_again(self):
         source, library = stack(folder("stack") / "cells.tif"), folder("library")
         for status in ("built", "unchanged"):
-            told = [json.loads(line) for line in run("build", source, "--library", library, "--json").stdout.splitlines()]
-            self.assertEqual([(each["id"], each["status"]) for each in told], [("cells", status)])
+            reported = [json.loads(line) for line in run("build", source, "--library", library, "--json").stdout.splitlines()]
+            self.assertEqual([(each["id"], each["status"]) for each in reported], [("cells", status)])
         other = run("build", source, "--library", library, "--json", "--channels", "2").stdout.splitlines()
         self.assertEqual(json.loads(other[0])["status"], "built")
         with Server(library) as server:
-            told = json.loads(server.get("/api/images/cells").body)
-        self.assertEqual(told["dimensions"], {
+            reported = json.loads(server.get("/api/images/cells").body)
+        self.assertEqual(reported["dimensions"], {
             "channels": [{"name": "DAPI", "colour": "#0000ff", "isShown": False},
                          {"name": "GFP & more", "colour": "#00ff00", "isShown": True},
                          {"name": "channel 3", "colour": "#ff0000", "isShown": False}],
             "sizeZ": 5, "sizeT": 2, "z": 2, "t": 0})
-        self.assertEqual(told["micronsPerPixel"], 0.25)
+        self.assertEqual(reported["micronsPerPixel"], 0.25)
 
     def test_a_converted_slides_label_is_no_page(self):
         before = '<Image ID="Image:9" Name="label image"/>'
         text = ome(channels=("",)).replace("</OME>", before + "</OME>")
         source = write(folder("stack") / "slide.ome.tif", [plane(value(0, 0, 0), text), plane(value(1, 0, 0))])
-        told, _ = self.built(source)
-        self.assertEqual(told["id"], "slide.ome")
-        self.assertIn("the first of 2 images", told["steps"])
+        reported, _ = self.built(source)
+        self.assertEqual(reported["id"], "slide.ome")
+        self.assertIn("the first of 2 images", reported["steps"])
 
     def test_descriptions_of_other_planes_give_pages(self):
         for inside, sizes in (('<TiffData><UUID FileName="a.tif"/></TiffData><TiffData><UUID FileName="b.tif"/></TiffData>', (3, 1, 1)),
                               ('<TiffData IFD="7" PlaneCount="3"/>', (3, 1, 1)), ('<TiffData IFD="-1"/>', (3, 1, 1))):
-            told, _ = self.built(stack(folder("stack") / "cells.tif", sizes=sizes, inside=inside))
-            self.assertEqual(told["id"], "cells/1")
+            reported, _ = self.built(stack(folder("stack") / "cells.tif", sizes=sizes, inside=inside))
+            self.assertEqual(reported["id"], "cells/1")
         pages = write(folder("stack") / "pages.tif", [plane(value(c, 0, 0), "a letter") for c in range(3)])
         self.assertEqual(self.built(pages)[0]["id"], "pages/1")
 

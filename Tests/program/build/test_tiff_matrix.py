@@ -419,9 +419,9 @@ class Matrix(CommandTest):
         result = run("build", place, "--library", library, "--json", "--quiet", "--format", "png", timeout=900)
         reports = {}
         for line in result.stdout.splitlines():
-            told = json.loads(line)
-            if "id" in told:
-                reports[told["id"]] = told
+            reported = json.loads(line)
+            if "id" in reported:
+                reports[reported["id"]] = reported
         errors = {Path(line.removeprefix("ziggurat: ").split(": ")[0]).stem: line.partition(".tif: ")[2]
                   for line in result.stderr.splitlines()}
         found = []

@@ -184,7 +184,7 @@ class Colours(TIFFTest):
                  "srgb": {40961: (SHORT, [1]), 40965: (LONG, {1: text("R98")})}}
         files = {f"{name}{order == '>':d}{is_big:d}": tiff([{34665: (LONG, exif)}], order, is_big, pixels)
                  for name, exif in marks.items() for order in "<>" for is_big in (False, True)}
-        told = self.built(files, "--tile-size", "4096")
+        report = self.built(files, "--tile-size", "4096")
         wanted = numpy.array(ImageCms.profileToProfile(
             Image.fromarray(pixels), str(ADOBE), ImageCms.createProfile("sRGB"), renderingIntent=1)).astype(int)
         self.assertGreater(numpy.abs(wanted - pixels).max(), 10)
@@ -195,4 +195,4 @@ class Colours(TIFFTest):
                     self.assertTrue((found == pixels).all())
                 else:
                     self.assertLessEqual(numpy.abs(found - wanted).max(), 2)
-                    self.assertIn("Adobe RGB", " ".join(told[name]["steps"]))
+                    self.assertIn("Adobe RGB", " ".join(report[name]["steps"]))

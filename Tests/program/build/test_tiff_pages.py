@@ -64,10 +64,10 @@ class PagesOfTIFF(CommandTest):
         with tifffile.TiffFile(source, mode="r+b") as file:
             file.pages[4].tags["StripOffsets"].overwrite(1 << 30)
         result = run("build", source, "--library", folder("library"), "--format", "png", "--json", "--quiet", "--jobs", "3")
-        told = {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
+        report = {line["id"]: line["status"] for line in map(json.loads, result.stdout.splitlines())}
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(list(told), [f"letter/{number}" for number in range(1, 10)])
-        self.assertEqual(told, {f"letter/{number}": "failed" if number == 5 else "built" for number in range(1, 10)})
+        self.assertEqual(list(report), [f"letter/{number}" for number in range(1, 10)])
+        self.assertEqual(report, {f"letter/{number}": "failed" if number == 5 else "built" for number in range(1, 10)})
 
     def test_what_is_left_out_is_reported_once(self):
         source = folder("pages") / "letter.tif"
@@ -75,8 +75,8 @@ class PagesOfTIFF(CommandTest):
             for number in range(8):
                 file.write(pages(3)[1], metadata=None, photometric="minisblack", subfiletype=1 if number == 3 else 0)
         result = run("build", source, "--library", folder("library"), "--json", "--quiet", "--jobs", "4")
-        told = [json.loads(line).get("leftOut") for line in result.stdout.splitlines()]
-        self.assertEqual(told, [["reduced copy"]] + [None] * 6)
+        report = [json.loads(line).get("leftOut") for line in result.stdout.splitlines()]
+        self.assertEqual(report, [["reduced copy"]] + [None] * 6)
 
 
 class Halves(CommandTest):

@@ -119,7 +119,7 @@ class Samples(CommandTest):
                      *([] if "--format" in options else ["--format", "png"]), *options)
         self.assertEqual(result.returncode, 0, result.stderr)
         reports = [json.loads(line) for line in result.stdout.splitlines()]
-        return {told["id"]: (told, self.pixels(library / f"{told['id']}.szi")) for told in reports if "steps" in told}
+        return {report["id"]: (report, self.pixels(library / f"{report['id']}.szi")) for report in reports if "steps" in report}
 
     def pixels(self, archive: Path) -> numpy.ndarray:
         with zipfile.ZipFile(archive) as szi:
@@ -138,7 +138,7 @@ class Samples(CommandTest):
                     pixels = numpy.repeat(pixels, 3, axis=2)
                 self.assertEqual(pixels.shape, wanted.shape)
                 self.assertLessEqual(int(numpy.abs(pixels.astype(int) - wanted.astype(int)).max()), within)
-        return {name: told for name, (told, _) in found.items()}
+        return {name: report for name, (report, _) in found.items()}
 
 
 class Sparse(Samples):
@@ -352,10 +352,10 @@ class Colours(Samples):
             gray, rgb = gradient(64, 96, 1, kind), gradient(64, 96, 3, kind)
             cases[f"gray-{gray.itemsize}"] = (without(strips(gray, BLACK_IS_ZERO, rows=20)), gray)
             cases[f"rgb-{rgb.itemsize}"] = (without(strips(rgb, RGB, rows=20)), rgb)
-        told = self.built({name: data for name, (data, _) in cases.items()})
+        report = self.built({name: data for name, (data, _) in cases.items()})
         for name, (_, wanted) in cases.items():
             with self.subTest(name):
-                found = told[name][1].astype(int)
+                found = report[name][1].astype(int)
                 self.assertEqual(found.shape, wanted.shape)
                 # 16 bits are shown within their range, in the same order.
                 exact = wanted.astype(int) if name.endswith("1") else None
@@ -391,8 +391,8 @@ class Colours(Samples):
         linear = 2 ** ((logs + .5) / 256 - 64)
         shown = numpy.where(linear <= .0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - .055).clip(0, 1) * 255
         wanted = numpy.repeat(shown.round()[..., None], 3, axis=2)
-        told = self.check({"log": (file([rows], fields), wanted)}, 1)
-        self.assertIn("scrgb", " ".join(told["log"]["steps"]))
+        report = self.check({"log": (file([rows], fields), wanted)}, 1)
+        self.assertIn("scrgb", " ".join(report["log"]["steps"]))
 
     def test_jpeg_data_that_libjpeg_does_not_read(self):
         """They are not damaged: imagecodecs reads them."""

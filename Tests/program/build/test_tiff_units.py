@@ -72,14 +72,14 @@ class Units(CommandTest):
     def built(self, *options) -> dict[str, list[dict]]:
         self.result = run("build", self.sources, "--library", self.library, "--json", "--quiet", "--format", "png",
                           "--tile-size", "4096", *options)
-        told: dict[str, list[dict]] = {}
+        report: dict[str, list[dict]] = {}
         for line in map(json.loads, self.result.stdout.splitlines()):
-            told.setdefault(Path(line["source"]).name, []).append(line)
-        return told
+            report.setdefault(Path(line["source"]).name, []).append(line)
+        return report
 
-    def pixels(self, told: dict, mode: str = "RGB") -> numpy.ndarray:
-        self.assertEqual(told["status"], "built", told)
-        with zipfile.ZipFile(self.library / f"{told['id']}.szi") as szi:
+    def pixels(self, report: dict, mode: str = "RGB") -> numpy.ndarray:
+        self.assertEqual(report["status"], "built", report)
+        with zipfile.ZipFile(self.library / f"{report['id']}.szi") as szi:
             names = [name for name in szi.namelist() if "_files/" in name and "/0_0." in name]
             top = max(names, key=lambda name: int(name.split("/")[-2]))
             return numpy.array(Image.open(io.BytesIO(szi.read(top))).convert(mode)).astype(int)
@@ -116,16 +116,16 @@ class TilesOfOtherKinds(Units):
         for bits in (1, 4):
             jpeg_tiles(self.sources / f"{bits}.tif", size, size, side, coded, 1, 1, bits)
         jpeg_tiles(self.sources / "1-rgb.tif", size, size, side, rgb, 3, 2, 1)
-        told = self.built()
+        report = self.built()
         wanted = numpy.zeros((size, size), int)
         for number, data in enumerate(coded):
             top, left = number // 2 * side, number % 2 * side
             part = numpy.array(Image.open(io.BytesIO(data)))
             wanted[top:top + part.shape[0], left:left + part.shape[1]] = part
-        self.assertLessEqual(numpy.abs(self.pixels(told["8.tif"][0], "L") - wanted).max(), 1)
+        self.assertLessEqual(numpy.abs(self.pixels(report["8.tif"][0], "L") - wanted).max(), 1)
         for name in ("1.tif", "4.tif", "1-rgb.tif"):
-            self.assertEqual(told[name][0]["status"], "failed", told[name])
-            self.assertIn("BitsPerSample", told[name][0]["reason"])
+            self.assertEqual(report[name][0]["status"], "failed", report[name])
+            self.assertIn("BitsPerSample", report[name][0]["reason"])
 
 
 def scrambled(stream: bytes) -> bytes:
@@ -162,7 +162,7 @@ class PixelsInSpiteOfDamage(Units):
                 path = self.sources / f"{name}-{rows}-sound.tif"
                 image.save(path, compression=compression, tiffinfo={278: rows})
                 (self.sources / f"{name}-{rows}-damaged.tif").write_bytes(with_unit(path, 0, 1 if rows == 40 else 0, change))
-        told = self.built()
+        report = self.built()
         self.assertEqual(self.result.returncode, 1)
         for name in cases:
             for rows in (40, HEIGHT):
@@ -170,9 +170,9 @@ class PixelsInSpiteOfDamage(Units):
                     sound, damaged = (self.sources / f"{name}-{rows}-{state}.tif" for state in ("sound", "damaged"))
                     pixels, other = self.read(sound), self.read(damaged)
                     self.assertFalse(other is not None and (pixels == other).all())
-                    self.assertNotIn("damage", told[sound.name][0])
-                    self.assertEqual(told[damaged.name][0].get("damage"), "error", told[damaged.name])
-                    self.assertIn("the TIFF file is damaged", told[damaged.name][0]["reason"])
+                    self.assertNotIn("damage", report[sound.name][0])
+                    self.assertEqual(report[damaged.name][0].get("damage"), "error", report[damaged.name])
+                    self.assertIn("the TIFF file is damaged", report[damaged.name][0]["reason"])
 
     def test_samples_that_our_own_decoder_reads(self):
         """Alpha by which colours are multiplied."""
@@ -181,12 +181,12 @@ class PixelsInSpiteOfDamage(Units):
         tifffile.imwrite(path, pixels, photometric="rgb", extrasamples=["assocalpha"], compression="packbits", rowsperstrip=40,
                          metadata=None)
         (self.sources / "damaged.tif").write_bytes(with_unit(path, 0, 1, shifted))
-        told = self.built()
-        self.assertIn("libtiff", told["sound.tif"][0]["route"])
-        self.assertNotIn("damage", told["sound.tif"][0])
-        self.assertEqual(told["damaged.tif"][0].get("damage"), "error", told)
-        self.assertRegex(told["damaged.tif"][0]["reason"], "strip 2 of 4")
-        self.assertTrue((self.pixels(told["sound.tif"][0])[:40] == self.pixels(told["damaged.tif"][0])[:40]).all())
+        report = self.built()
+        self.assertIn("libtiff", report["sound.tif"][0]["route"])
+        self.assertNotIn("damage", report["sound.tif"][0])
+        self.assertEqual(report["damaged.tif"][0].get("damage"), "error", report)
+        self.assertRegex(report["damaged.tif"][0]["reason"], "strip 2 of 4")
+        self.assertTrue((self.pixels(report["sound.tif"][0])[:40] == self.pixels(report["damaged.tif"][0])[:40]).all())
 
     def test_jpeg_of_a_page(self):
         pixels = numpy.stack([40 + ANY_RAMP // 3, 90 + ANY_RAMP // 6, 200 - ANY_RAMP // 5], -1).astype(numpy.uint8)
@@ -196,9 +196,9 @@ class PixelsInSpiteOfDamage(Units):
                 tiff.write(pixels, photometric="rgb", compression="jpeg", rowsperstrip=80, metadata=None)
         (self.sources / "damaged.tif").write_bytes(with_unit(path, 1, 1, scrambled))
         self.assertFalse(numpy.array_equal(self.read(path, 1), self.read(self.sources / "damaged.tif", 1)))
-        told = self.built()
-        self.assertEqual([line.get("damage") for line in told["sound.tif"]], [None, None], told)
-        self.assertEqual([line.get("damage") for line in told["damaged.tif"]], [None, "error"], told)
+        report = self.built()
+        self.assertEqual([line.get("damage") for line in report["sound.tif"]], [None, None], report)
+        self.assertEqual([line.get("damage") for line in report["damaged.tif"]], [None, "error"], report)
         result = run("build", self.sources / "damaged.tif", "--library", folder("library"), "--fail-on", "error", "--quiet")
         self.assertEqual(result.returncode, 1)
         self.assertIn("page 2", result.stderr)
@@ -210,14 +210,14 @@ class OwnDecoder(Units):
         for name, how in (("strips", {"rowsperstrip": 32}), ("tiles", {"tile": (64, 64)})):
             tifffile.imwrite(self.sources / f"{name}.tif", planes, photometric="ycbcr", planarconfig="separate",
                              compression="jpeg", compressionargs={"level": 100}, subsampling=(1, 1), metadata=None, **how)
-        told = self.built()
+        report = self.built()
         y, cb, cr = planes.astype(float)
         # TIFF 6.0, section 21.
         wanted = numpy.stack([y + 1.402 * (cr - 128), y - .344136 * (cb - 128) - .714136 * (cr - 128),
                               y + 1.772 * (cb - 128)], -1).clip(0, 255)
         for name in ("strips", "tiles"):
             with self.subTest(name):
-                self.assertLessEqual(numpy.abs(self.pixels(told[f"{name}.tif"][0]) - wanted).max(), 4)
+                self.assertLessEqual(numpy.abs(self.pixels(report[f"{name}.tif"][0]) - wanted).max(), 4)
 
     def test_colours_divided_by_alpha_are_rounded(self):
         random = numpy.random.default_rng(3)
@@ -228,17 +228,17 @@ class OwnDecoder(Units):
             tifffile.imwrite(self.sources / f"{name}.tif", samples, photometric="rgb", extrasamples=["assocalpha"],
                              metadata=None)
             with self.subTest(name):
-                told = self.built("--force")
+                report = self.built("--force")
                 straight = colour * most / alpha
                 # Halves may go either way.
                 certain = numpy.abs(straight % 1 - .5) > .01
                 wanted = numpy.floor(straight + .5).clip(0, most)
                 if most == 255:
-                    found = self.pixels(told["8.tif"][0], "RGBA")
+                    found = self.pixels(report["8.tif"][0], "RGBA")
                     self.assertTrue((found[..., :3] == wanted)[certain].all())
                     self.assertTrue((found[..., 3:] == alpha).all())
                 else:
-                    found = self.pixels(told["16.tif"][0], "RGBA")
+                    found = self.pixels(report["16.tif"][0], "RGBA")
                     self.assertLessEqual(numpy.abs(found[..., :3] - wanted / 257).max(), 1)
 
     def test_a_turned_picture(self):
@@ -248,10 +248,10 @@ class OwnDecoder(Units):
             tifffile.imwrite(self.sources / f"{orientation}.tif", numpy.moveaxis(picture, 2, 0), photometric="rgb",
                              planarconfig="separate", tile=(32, 32), compression="zlib", metadata=None,
                              extratags=[(274, "H", 1, orientation, True)])
-        told = self.built()
+        report = self.built()
         for orientation, wanted in upright.items():
             with self.subTest(orientation):
-                self.assertTrue((self.pixels(told[f"{orientation}.tif"][0]) == wanted).all())
+                self.assertTrue((self.pixels(report[f"{orientation}.tif"][0]) == wanted).all())
 
     def test_reports_name_the_decoder(self):
         half = (ANY_RAMP / 400).astype(numpy.float16)
@@ -262,9 +262,9 @@ class OwnDecoder(Units):
 
 
 class Damage(Units):
-    def assertDamaged(self, told: dict, kind: str | None, reason: str = ""):
-        self.assertEqual((told["status"], told.get("damage")), ("built", kind), told)
-        self.assertIn(reason, told.get("reason", ""))
+    def assertDamaged(self, report: dict, kind: str | None, reason: str = ""):
+        self.assertEqual((report["status"], report.get("damage")), ("built", kind), report)
+        self.assertIn(reason, report.get("reason", ""))
 
     def test_checksums(self):
         random = numpy.random.default_rng(5)
@@ -288,15 +288,15 @@ class Damage(Units):
             (self.sources / f"{name} longer.tif").write_bytes(with_unit(path, 0, 1, longer))
             wrong = lambda stream: stream[:-1] + bytes([stream[-1] ^ 1])  # noqa: E731
             (self.sources / f"{name} wrong.tif").write_bytes(with_unit(path, 0, 1, wrong))
-        told = self.built()
+        report = self.built()
         for name in kinds:
             with self.subTest(name):
-                self.assertDamaged(told[f"{name}.tif"][0], None)
-                self.assertDamaged(told[f"{name} wrong.tif"][0], "error", "the TIFF file is damaged")
-                self.assertDamaged(told[f"{name} longer.tif"][0], "error", " 2 of ")
-                self.assertIn("the checksum of ", told[f"{name} longer.tif"][0]["reason"])
+                self.assertDamaged(report[f"{name}.tif"][0], None)
+                self.assertDamaged(report[f"{name} wrong.tif"][0], "error", "the TIFF file is damaged")
+                self.assertDamaged(report[f"{name} longer.tif"][0], "error", " 2 of ")
+                self.assertIn("the checksum of ", report[f"{name} longer.tif"][0]["reason"])
                 # They are all there.
-                self.assertTrue((self.pixels(told[f"{name}.tif"][0]) == self.pixels(told[f"{name} longer.tif"][0])).all())
+                self.assertTrue((self.pixels(report[f"{name}.tif"][0]) == self.pixels(report[f"{name} longer.tif"][0])).all())
 
     def test_damage_of_a_later_page_is_not_its_end(self):
         pages = numpy.random.default_rng(6).integers(0, 255, (3, HEIGHT, WIDTH)).astype(numpy.uint8)
@@ -309,10 +309,10 @@ class Damage(Units):
         data = bytearray(path.read_bytes())
         data[start + count // 4:start + count // 4 + 60] = b"\xff" * 60
         path.write_bytes(data)
-        told = self.built()["book.tif"]
-        self.assertEqual([line.get("damage") for line in told], [None, "error", None], told)
-        self.assertIn("damaged", told[1]["reason"])
-        found = self.pixels(told[1], "L")
+        report = self.built()["book.tif"]
+        self.assertEqual([line.get("damage") for line in report], [None, "error", None], report)
+        self.assertIn("damaged", report[1]["reason"])
+        found = self.pixels(report[1], "L")
         self.assertTrue((found[:64] == pages[1][:64]).all() and (found[96:] == pages[1][96:]).all())
 
     def test_damage_of_a_channel_leaves_the_others(self):
@@ -327,10 +327,10 @@ class Damage(Units):
         data = bytearray(path.read_bytes())
         data[start + count // 4:start + count // 4 + 60] = b"\xff" * 60
         path.write_bytes(data)
-        told = self.built("--window", "full")
-        self.assertDamaged(told[names[0]][0], None)
-        self.assertDamaged(told[names[1]][0], "error", "damaged")
-        whole, found = self.pixels(told[names[0]][0]), self.pixels(told[names[1]][0])
+        report = self.built("--window", "full")
+        self.assertDamaged(report[names[0]][0], None)
+        self.assertDamaged(report[names[1]][0], "error", "damaged")
+        whole, found = self.pixels(report[names[0]][0]), self.pixels(report[names[1]][0])
         rows = numpy.r_[0:64, 96:HEIGHT]
         self.assertTrue((found[rows] == whole[rows]).all())
         # Of the rows that the second channel lost the first one is there.

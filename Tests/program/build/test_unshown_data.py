@@ -87,10 +87,10 @@ class Unshown(CommandTest):
             (self.sources / name).write_bytes(data)
         result = run("build", self.sources, "--library", self.library, "--json", "--quiet", "--format", "png", *options)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        return {Path(told["source"]).name: told for told in map(json.loads, result.stdout.splitlines())}
+        return {Path(report["source"]).name: report for report in map(json.loads, result.stdout.splitlines())}
 
-    def pixels(self, told: dict) -> numpy.ndarray:
-        with zipfile.ZipFile(self.library / f"{told['id']}.szi") as szi:
+    def pixels(self, report: dict) -> numpy.ndarray:
+        with zipfile.ZipFile(self.library / f"{report['id']}.szi") as szi:
             names = [name for name in szi.namelist() if "_files/" in name and "/0_0." in name]
             top = max(names, key=lambda name: int(name.split("/")[-2]))
             return numpy.array(Image.open(io.BytesIO(szi.read(top))))
@@ -118,13 +118,13 @@ class Unshown(CommandTest):
         at = data.index(b"cdef") + 6 + 3 * 6 + 2
         self.assertEqual(data[at:at + 2], b"\0\1")
         jp2["multiplied.jp2"] = data[:at] + b"\0\2" + data[at + 2:]
-        told = self.built({**jp2, "straight.jxl": (made / "a.jxl").read_bytes(), "straight.avif": avif,
+        report = self.built({**jp2, "straight.jxl": (made / "a.jxl").read_bytes(), "straight.avif": avif,
                            "light.exr": exr(numpy.dstack([light * alpha, alpha]))})
-        for name in told:
+        for name in report:
             with self.subTest(name):
-                pixels = self.pixels(told[name]).astype(int)
+                pixels = self.pixels(report[name]).astype(int)
                 self.assertLessEqual(int(numpy.abs(pixels - straight).max()), 3 if name.endswith("avif") else 2)
-                self.assertEqual("divided by alpha, which its colours were multiplied by" in told[name]["steps"],
+                self.assertEqual("divided by alpha, which its colours were multiplied by" in report[name]["steps"],
                                  name in ("light.exr", "multiplied.jp2"))
 
     def test_premultiplied_avif(self):
@@ -151,9 +151,9 @@ class Unshown(CommandTest):
         with Image.open(io.BytesIO(bytes(body))) as image:
             wanted = numpy.array(image.convert("RGBA"))
         self.assertFalse((wanted == straight).all())
-        told = self.built({"a.avif": bytes(body)})["a.avif"]
-        self.assertLessEqual(int(numpy.abs(self.pixels(told).astype(int) - wanted).max()), 4)
-        self.assertIn("divided by alpha, which its colours were multiplied by", told["steps"])
+        report = self.built({"a.avif": bytes(body)})["a.avif"]
+        self.assertLessEqual(int(numpy.abs(self.pixels(report).astype(int) - wanted).max()), 4)
+        self.assertIn("divided by alpha, which its colours were multiplied by", report["steps"])
 
     def test_data_beside_a_jpeg(self):
         iso = segment(0xE2, b"urn:iso:std:iso:ts:21496:-1\0\0\0\0\0")
@@ -167,10 +167,10 @@ class Unshown(CommandTest):
             "motion.jpg": (with_segments(xmp('xmlns:GCamera="x" GCamera:MotionPhoto="1"')) + b"\0\0\0\x18ftypmp42", ["video of a motion photo"]),
             "depth.jpg": (with_segments(xmp('xmlns:GDepth="x" GDepth:Mime="image/png"')), ["depth map"]),
         }
-        told = self.built({name: data for name, (data, _) in files.items()})
+        report = self.built({name: data for name, (data, _) in files.items()})
         for name, (_, wanted) in files.items():
             with self.subTest(name):
-                self.assertEqual(told[name].get("dropped", []), wanted)
+                self.assertEqual(report[name].get("dropped", []), wanted)
                 facts = json.loads(run("inspect", self.sources / name, "--json").stdout)
                 self.assertEqual(facts.get("dropped", []), wanted)
         record = json.loads(zipfile.ZipFile(self.library / "ultra.szi").read("ultra/vendor/ziggurat/build.json"))
@@ -207,10 +207,10 @@ class Unshown(CommandTest):
         files["eye.jpg"] = (with_segments(xmp(f'{vr} GImage:Mime="image/jpeg"')), ["picture for the other eye"])
         files["sound.jpg"] = (with_segments(xmp(f'{vr} GImage:Mime="image/jpeg" GAudio:Mime="audio/mp4a-latm"')),
                               ["picture for the other eye", "sound"])
-        told = self.built({name: data for name, (data, _) in files.items()})
+        report = self.built({name: data for name, (data, _) in files.items()})
         for name, (_, wanted) in files.items():
             with self.subTest(name):
-                self.assertEqual(told[name].get("dropped", []), wanted)
+                self.assertEqual(report[name].get("dropped", []), wanted)
 
     def test_data_beside_the_picture_of_a_tiff(self):
         def tiff(*pages: dict) -> bytes:
@@ -233,10 +233,10 @@ class Unshown(CommandTest):
             "larger.tif": (tiff({"data": small}, {"data": pixels, "subfiletype": 1}),
                            ["a larger picture that the file calls a reduced copy"]),
         }
-        told = self.built({name: data for name, (data, _) in files.items()})
+        report = self.built({name: data for name, (data, _) in files.items()})
         for name, (_, wanted) in files.items():
             with self.subTest(name):
-                self.assertEqual(told[name].get("dropped", []), wanted)
+                self.assertEqual(report[name].get("dropped", []), wanted)
 
     def test_frames_of_animations(self):
         frames = [Image.fromarray(numpy.roll(picture(), 30 * number, 1)) for number in range(3)]
@@ -244,11 +244,11 @@ class Unshown(CommandTest):
         frames[0].save(made / "a.avif", save_all=True, append_images=frames[1:], duration=100, quality=90)
         frames[0].save(made / "a.png", save_all=True, append_images=frames[1:], duration=100)
         self.assertEqual((made / "a.avif").read_bytes()[4:12], b"ftypavis")
-        told = self.built({"a.avif": (made / "a.avif").read_bytes(), "b.png": (made / "a.png").read_bytes()})
-        for name in told:
+        report = self.built({"a.avif": (made / "a.avif").read_bytes(), "b.png": (made / "a.png").read_bytes()})
+        for name in report:
             with self.subTest(name):
-                self.assertEqual(told[name]["dropped"], ["frames of an animation"])
-                self.assertLess(numpy.abs(self.pixels(told[name])[..., :3].astype(int) - picture()).mean(), 3)
+                self.assertEqual(report[name]["dropped"], ["frames of an animation"])
+                self.assertLess(numpy.abs(self.pixels(report[name])[..., :3].astype(int) - picture()).mean(), 3)
 
     def test_pictures_beside_a_heic(self):
         made = folder("made")
@@ -256,9 +256,9 @@ class Unshown(CommandTest):
         subprocess.run(["vips", "copy", made / "in.png", made / "a.heic"], check=True, capture_output=True)
         plain = (made / "a.heic").read_bytes()
         motion = plain + struct.pack(">I4s", 24, b"mpvd") + bytes(16)
-        told = self.built({"plain.heic": plain, "motion.heic": motion})
-        self.assertNotIn("dropped", told["plain.heic"])
-        self.assertEqual(told["motion.heic"]["dropped"], ["video of a motion photo"])
+        report = self.built({"plain.heic": plain, "motion.heic": motion})
+        self.assertNotIn("dropped", report["plain.heic"])
+        self.assertEqual(report["motion.heic"]["dropped"], ["video of a motion photo"])
 
 
 if __name__ == "__main__":

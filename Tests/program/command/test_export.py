@@ -48,9 +48,9 @@ class Places(Exports):
                 self.assertEqual(sorted(os.listdir(base)), ["empty", "new"])
 
     def test_an_example_address_is_reported(self):
-        for options, isTold in ((), True), (("--base-url", "https://example.org/photo"), False):
-            result = run("export", self.archive, "--layout", "iiif3", "--output", self.base / f"iiif-{isTold}", *options)
-            self.assertEqual((result.returncode, "only with --base-url" in result.stderr), (0, isTold), result.stderr)
+        for options, isReported in ((), True), (("--base-url", "https://example.org/photo"), False):
+            result = run("export", self.archive, "--layout", "iiif3", "--output", self.base / f"iiif-{isReported}", *options)
+            self.assertEqual((result.returncode, "only with --base-url" in result.stderr), (0, isReported), result.stderr)
 
     def test_the_working_directory_and_a_link(self):
         base = folder("places")

@@ -115,8 +115,8 @@ class Folders(FirstSteps):
 class Messages(FirstSteps):
     def test_a_dry_run_says_what_would_be(self):
         photo(self.photos / "a.jpg", 60, 40)
-        told = self.build(self.photos, "--dry-run").stderr.splitlines()[-1]
-        self.assertEqual(told, "1 would be built")
+        reported = self.build(self.photos, "--dry-run").stderr.splitlines()[-1]
+        self.assertEqual(reported, "1 would be built")
         self.build()
         (self.photos / "a.jpg").rename(self.photos / "b.jpg")
         photo(self.photos / "c.jpg", 60, 41)

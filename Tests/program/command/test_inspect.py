@@ -64,10 +64,10 @@ class Sources(CommandTest):
         turned = self.made("turned.jpg")
         subprocess.run(["exiftool", "-q", "-overwrite_original", "-n", "-Orientation=6", turned], check=True)
         self.assertEqual(self.route(turned), "exact: read by libvips, for its EXIF orientation 6")
-        told = self.base / "told.jpg"
-        vips("copy", self.plain, f"{told}[profile=/usr/share/color/icc/colord/ProPhotoRGB.icc]")
-        self.assertIn("read by libvips, for its profile \"", self.route(told))
-        self.assertNotIn("libvips", self.route(told, "--profile", "keep"))
+        reported = self.base / "told.jpg"
+        vips("copy", self.plain, f"{reported}[profile=/usr/share/color/icc/colord/ProPhotoRGB.icc]")
+        self.assertIn("read by libvips, for its profile \"", self.route(reported))
+        self.assertNotIn("libvips", self.route(reported, "--profile", "keep"))
 
     def test_pages(self):
         book = self.base / "book.tif"

@@ -153,10 +153,10 @@ class Limits(CommandTest):
             self.assertTrue(server.alive())
 
     def test_every_limit_is_documented_and_checked(self):
-        told = run("help", "serve", "--all").stdout
+        reported = run("help", "serve", "--all").stdout
         for name in ("max-header-size", "max-connections", "max-connections-per-address", "request-timeout", "response-timeout",
                      "idle-timeout", "max-pixels"):
-            self.assertIn(f"--{name} ", told)
+            self.assertIn(f"--{name} ", reported)
             self.assertUsageError(run("serve", sample_library(), f"--{name}", "0"), name)
 
     def test_the_descriptor_limit_is_raised_to_the_hard_one(self):

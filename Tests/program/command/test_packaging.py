@@ -201,10 +201,10 @@ class Places(unittest.TestCase):
     def test_edge_purge_says_in_one_line_why_it_does_not_start(self):
         place = folder("edge")
         (place / "key").write_text("0" * 64)
-        for listen, code, told in (("192.0.2.1:8081", 1, "cannot listen on 192.0.2.1:8081: cannot assign requested address; choose an address of this machine with --listen"),
+        for listen, code, reported in (("192.0.2.1:8081", 1, "cannot listen on 192.0.2.1:8081: cannot assign requested address; choose an address of this machine with --listen"),
                                    ("8081", 2, "invalid value '8081' for --listen (expected ADDRESS:PORT)")):
             result = subprocess.run([PACKAGING / "edge-purge", place, place, "--key-file", place / "key", "--listen", listen], capture_output=True, text=True)
-            self.assertEqual((result.returncode, result.stderr), (code, f"edge-purge: {told}\n"))
+            self.assertEqual((result.returncode, result.stderr), (code, f"edge-purge: {reported}\n"))
 
     def test_the_unit_is_sound_and_locked_down(self):
         place = folder("unit")

@@ -130,13 +130,13 @@ class Nothing(CommandTest):
             self.assertRegex(server.errors(), r"^/\S+ contains no archive .*Is its disk mounted\?.*\n$")
 
     def test_it_says_how_many_images_it_has_and_where_its_page_is_from(self):
-        for options, isTold in ([], True), (["--log", "text"], True), (["--log", "json"], False):
+        for options, isReported in ([], True), (["--log", "text"], True), (["--log", "json"], False):
             with open(folder("start") / "log", "w+b") as log, Server(sample_library(), *options, log=log):
                 # Told once it listens; what asks for something comes later.
-                deadline = time.monotonic() + (20 if isTold else 0.5)
-                while not (told := Path(log.name).read_text()) and time.monotonic() < deadline:
+                deadline = time.monotonic() + (20 if isReported else 0.5)
+                while not (reported := Path(log.name).read_text()) and time.monotonic() < deadline:
                     time.sleep(0.02)
-                self.assertEqual(told, f"serving 5 images of {sample_library()}; the viewer's files are from {ROOT / 'public'}\n" if isTold else "")
+                self.assertEqual(reported, f"serving 5 images of {sample_library()}; the viewer's files are from {ROOT / 'public'}\n" if isReported else "")
 
     def test_one_archive_is_served_by_itself(self):
         with Server(sample_library() / "photo.szi") as server:

@@ -20,7 +20,7 @@ def images(server) -> list[str]:
 
 
 class Waiting(CommandTest):
-    def told(self, server, message: str):
+    def reported(self, server, message: str):
         """Waits until the server has said it on stderr."""
         deadline = time.monotonic() + 60
         while message not in server.errors() and time.monotonic() < deadline:
@@ -78,7 +78,7 @@ class ServeBuild(Waiting):
         with Server(self.pictures, "--build", "--library", library) as server:
             self.assertEqual(images(server), ["deep/er/leaf", "harbour"])
             # What may still be on its way is looked at once more.
-            self.told(server, "broken.png")
+            self.reported(server, "broken.png")
         self.assertFalse(self.caches.exists())
         self.assertEqual(len(archives(library)), 2)
 
@@ -115,7 +115,7 @@ class NothingYet(Waiting):
         pictures = folder("pictures")
         photo(pictures / "harbour.jpg", 300, 200)
         with Server(pictures) as server:
-            self.told(server, "ziggurat build")
+            self.reported(server, "ziggurat build")
             listed = json.loads(server.get("/api/images").body)
             self.assertEqual((listed["images"], listed["total"]), ([], 0))
             self.assertIn("ziggurat build PICTURES --library DIR", listed["hint"])

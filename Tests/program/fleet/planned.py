@@ -30,7 +30,7 @@ class PlanTest(CommandTest):
         return run("build", "--plan", plan, "--shard", f"{number}/{count}", "--library", self.library,
                    "--journal-dir", self.reports, "--json", *arguments)
 
-    def told(self) -> list[dict]:
+    def reported(self) -> list[dict]:
         """The lines of all reports, file by file."""
         files = sorted(self.reports.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         return [json.loads(line) for path in files for line in path.read_text().splitlines() if line.endswith("}")]

@@ -49,10 +49,10 @@ class KilledParts(StoreTest):
         self.assertLessEqual(len(sent), 65 + kills, f"after {kills} kills")
         print(f"[{len(sent)} archives sent of 65 images, {kills} kills]", end=" ", flush=True)
         # What was told of a picture, and was not undone by a kill, is still told, once for each.
-        told = self.outcomes(plan, self.reports)
-        self.assertEqual((self.report.returncode, len(told)), (0, 65), self.report.stderr)
-        built = [line["image"]["id"] for line in self.told() if line.get("image", {}).get("status") == "built"]
-        self.assertEqual(sorted(built), sorted(told), "each is told as built by whoever built it, and by nobody else")
+        reported = self.outcomes(plan, self.reports)
+        self.assertEqual((self.report.returncode, len(reported)), (0, 65), self.report.stderr)
+        built = [line["image"]["id"] for line in self.reported() if line.get("image", {}).get("status") == "built"]
+        self.assertEqual(sorted(built), sorted(reported), "each is told as built by whoever built it, and by nobody else")
         self.build(library=self.library)
         self.assertEqual({hashlib.sha256(body).hexdigest() for body in self.archives().values()}, set(digests(self.library).values()))
         verified = run("verify", self.bucket)

@@ -122,7 +122,7 @@ class Kills(PlanTest):
         self.assertEqual(leftovers(self.library), [])
         self.assertEqual(set(self.outcomes(plan, self.reports)), {f"p{number}" for number in range(40)})
         self.assertEqual(self.report.returncode, 0, self.report.stderr)
-        built = sum(line.get("image", {}).get("status") == "built" for line in self.told())
+        built = sum(line.get("image", {}).get("status") == "built" for line in self.reported())
         jobs = os.cpu_count()
         self.assertLessEqual(built, 40 + kills * jobs)
 

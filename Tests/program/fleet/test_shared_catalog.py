@@ -49,7 +49,7 @@ class SharedCatalog(SharedCatalogTest):
         self.assertOneLine(run("catalog", "migrate", self.database.address), "a newer ziggurat's")
 
     def test_wrong_uses(self):
-        for arguments, told in (
+        for arguments, reported in (
                 (("catalog", "check"), "missing URL (usage: ziggurat catalog "),
                 (("catalog", "drop", "postgresql://x/y"), "unknown action 'drop'"),
                 (("catalog", "check", "mysql://x:secret@/y"), "requires a URL of the form postgresql://"),
@@ -62,7 +62,7 @@ class SharedCatalog(SharedCatalogTest):
                 (("reindex", self.library, "--catalog", "postgresql://x/y"), "a folder has a catalog of its own")):
             result = run(*arguments)
             self.assertEqual(result.returncode, 2, arguments)
-            self.assertIn(told, result.stderr)
+            self.assertIn(reported, result.stderr)
             # What is no such URL may hold a password anywhere.
             self.assertNotIn("secret", result.stderr)
         for near in ("S3://bucket/x", "s3:/bucket/x"):

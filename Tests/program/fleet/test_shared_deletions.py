@@ -75,17 +75,17 @@ class SharedDeletions(SharedMetadata):
         self.build()
         with self.server(0, "--keep-deleted", 1) as server:
             self.listed(server, "a")
-            told = self.ask(server, "DELETE", "/api/images/a")[1]["deleted"]
-            self.assertAlmostEqual(told["deletedAt"], time.time() + 100 * 86_400, delta=60)
-            self.assertEqual(told["expires"], told["deletedAt"] + 3600)
+            reported = self.ask(server, "DELETE", "/api/images/a")[1]["deleted"]
+            self.assertAlmostEqual(reported["deletedAt"], time.time() + 100 * 86_400, delta=60)
+            self.assertEqual(reported["expires"], reported["deletedAt"] + 3600)
             kept = lambda: [each["id"] for each in self.ask(server, "GET", "/api/trash")[1]["items"]]
-            self.assertEqual(kept(), [told["id"]])
+            self.assertEqual(kept(), [reported["id"]])
             self.database.ask("UPDATE skew SET ahead = '0 days'")
             time.sleep(3)
-            self.assertEqual(kept(), [told["id"]])
+            self.assertEqual(kept(), [reported["id"]])
             self.database.ask("UPDATE skew SET ahead = '100 days 59 minutes'")
             time.sleep(3)
-            self.assertEqual(kept(), [told["id"]])
+            self.assertEqual(kept(), [reported["id"]])
             self.database.ask("UPDATE skew SET ahead = '100 days 61 minutes'")
             self.eventually(kept, [])
             self.eventually(lambda: self.database.ask("SELECT count(*) FROM deletion").strip(), "0")

@@ -43,7 +43,7 @@ class WritersTest(SharedCatalogTest):
             fields = {name.replace("_", "-"): text for name, text in headers.items()} | {"Authorization": f"Bearer {TOKEN}"}
             connection.request(method, path, body, fields)
             answer = connection.getresponse()
-            told = answer.read()
+            reply = answer.read()
             connection.close()
             if answer.status != 307:
                 break
@@ -51,7 +51,7 @@ class WritersTest(SharedCatalogTest):
             place = urlsplit(answer.headers["Location"])
             self.assertEqual(place.path + (f"?{place.query}" if place.query else ""), path)
             server = self.servers[place.netloc]
-        return answer.status, told, answer.headers
+        return answer.status, reply, answer.headers
 
 
 class SharedMetadata(WritersTest):
@@ -88,13 +88,13 @@ class SharedEdits(SharedMetadata):
             self.assertIn(self.writer(), self.servers)
             for number, server in enumerate(servers):
                 tag = server.get("/api/images/a")["etag"]
-                status, told, _ = self.ask(server, "PATCH", "/api/images/a", {"title": f"Title {number} <&>"}, If_Match=tag)
-                self.assertEqual((status, told["title"]), (200, f"Title {number} <&>"))
+                status, reply, _ = self.ask(server, "PATCH", "/api/images/a", {"title": f"Title {number} <&>"}, If_Match=tag)
+                self.assertEqual((status, reply["title"]), (200, f"Title {number} <&>"))
                 for each in servers:
                     self.eventually(lambda: self.described(each, "a").get("title"), f"Title {number} <&>")
                     self.eventually(lambda: self.titles(each)["a"], f"Title {number} <&>")
                 # By version.
-                status, told, _ = self.ask(server, "PATCH", "/api/images/a", {"title": "late"}, If_Match=tag)
+                status, reply, _ = self.ask(server, "PATCH", "/api/images/a", {"title": "late"}, If_Match=tag)
                 self.assertEqual(status, 412)
                 self.assertEqual(self.ask(server, "DELETE", "/api/images/a", If_Match=tag)[0], 412)
             self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/none", {"title": "x"})[0], 404)
@@ -105,8 +105,8 @@ class SharedEdits(SharedMetadata):
             for server in servers:
                 self.eventually(lambda: (self.described(server, "a")["width"], self.described(server, "a")["title"]), (280, "Title 2 <&>"))
                 self.assertEqual([item["id"] for item in json.loads(server.get("/api/images?q=title").body)["images"]], ["a"])
-            status, told, _ = self.ask(servers[1], "DELETE", "/api/images/a")
-            self.assertEqual((status, told["deleted"]["images"]), (200, ["a"]))
+            status, reply, _ = self.ask(servers[1], "DELETE", "/api/images/a")
+            self.assertEqual((status, reply["deleted"]["images"]), (200, ["a"]))
             for server in servers:
                 self.eventually(lambda: server.get("/dzi/a.dzi").status, 404)
                 self.listed(server, "bc")
@@ -117,8 +117,8 @@ class SharedEdits(SharedMetadata):
             for server in servers:
                 self.listed(server, "bcd")
                 deleted = self.ask(server, "GET", "/api/trash")[1]["items"]
-                self.assertEqual([each["id"] for each in deleted], [told["deleted"]["id"]])
-            status, back, _ = self.ask(servers[2], "POST", f"/api/trash/{told['deleted']['id']}/restore")
+                self.assertEqual([each["id"] for each in deleted], [reply["deleted"]["id"]])
+            status, back, _ = self.ask(servers[2], "POST", f"/api/trash/{reply['deleted']['id']}/restore")
             self.assertEqual((status, back), (200, {"restored": ["a"], "conflicts": []}))
             for server in servers:
                 self.listed(server, "abcd")

@@ -134,13 +134,13 @@ class SharedTurns(SharedMetadata):
         with self.server(0) as again:
             statuses = set()
 
-            def told():
+            def reported():
                 status, _, headers = self.ask(again, "PATCH", "/api/images/a", {"title": "after"})
                 self.assertEqual(headers["Retry-After"], "1" if status == 503 else None)
                 statuses.add(status)
                 return status
 
-            self.eventually(told, 200)
+            self.eventually(reported, 200)
             self.assertEqual(statuses, {200, 503})
 
     def test_a_write_through_a_cache_reaches_the_server_that_accepts_changes(self):

@@ -33,15 +33,15 @@ class SharedUploads(WritersTest):
     def begin(self, server, picture, name, folder=""):
         """An upload without its bytes; its path."""
         metadata = ",".join(f"{key} {b64encode(text.encode()).decode()}" for key, text in (("filename", name), ("folder", folder)))
-        status, told, headers = self.asked(
+        status, reply, headers = self.asked(
             server, "POST", "/api/uploads", None, Tus_Resumable="1.0.0", Upload_Length=str(picture.stat().st_size), Upload_Metadata=metadata)
-        self.assertEqual(status, 201, told)
+        self.assertEqual(status, 201, reply)
         return urlsplit(headers["Location"]).path
 
     def send(self, server, path, picture, offset=0):
-        status, told, headers = self.asked(
+        status, reply, headers = self.asked(
             server, "PATCH", path, picture.read_bytes()[offset:], Tus_Resumable="1.0.0", Upload_Offset=str(offset), Content_Type="application/offset+octet-stream")
-        self.assertEqual(status, 204, told)
+        self.assertEqual(status, 204, reply)
 
     def upload(self, server, picture, name, folder=""):
         path = self.begin(server, picture, name, folder)
@@ -61,31 +61,31 @@ class SharedUploads(WritersTest):
             connection.request("GET", "/api/events", headers={"Authorization": f"Bearer {TOKEN}"})
             stream = connection.getresponse()
             path = self.upload(server, photo(self.base / "told.png", 300, 200), "told.png")
-            told = {}
-            while told.get("status") != "done":
+            reply = {}
+            while reply.get("status") != "done":
                 line = stream.readline()
                 if line.startswith(b"data: ") and json.loads(line[6:])["id"] in path:
-                    told = json.loads(line[6:])
-            self.assertEqual(told["image"], "told")
+                    reply = json.loads(line[6:])
+            self.assertEqual(reply["image"], "told")
             connection.close()
 
     def test_the_picture_is_available_at_every_server(self):
         pictures = [photo(self.base / f"{number}.png", 300 + number, 200) for number in range(4)]
         with self.writable(3) as servers:
             for number, server in enumerate(servers):
-                told = self.end(server, self.upload(server, pictures[number], "harbour.png", "trip"))
-                self.assertEqual((told["status"], told["image"]), ("done", "trip/harbour" + (f"-{number + 1}" if number else "")))
+                reply = self.end(server, self.upload(server, pictures[number], "harbour.png", "trip"))
+                self.assertEqual((reply["status"], reply["image"]), ("done", "trip/harbour" + (f"-{number + 1}" if number else "")))
                 for each in servers:
-                    self.eventually(lambda: each.get(f"/api/images/{quote(told['image'], safe='')}").status, 200)
+                    self.eventually(lambda: each.get(f"/api/images/{quote(reply['image'], safe='')}").status, 200)
             # The same once more is the picture that is there.
-            told = self.end(servers[0], self.upload(servers[1], pictures[1], "other.png"))
-            self.assertEqual((told["image"], told["duplicate"]), ("trip/harbour-2", True))
+            reply = self.end(servers[0], self.upload(servers[1], pictures[1], "other.png"))
+            self.assertEqual((reply["image"], reply["duplicate"]), ("trip/harbour-2", True))
             # A part of one becomes one, with its words.
             status = self.asked(servers[1], "PATCH", "/api/images/trip%2Fharbour", json.dumps({"title": "Quay"}))[0]
             self.assertEqual(status, 200)
             region = {"region": {"x": 10, "y": 20, "width": 100, "height": 50}}
-            status, told, headers = self.asked(servers[2], "POST", "/api/images/trip%2Fharbour/copies", json.dumps(region))
-            self.assertEqual(status, 202, told)
+            status, reply, headers = self.asked(servers[2], "POST", "/api/images/trip%2Fharbour/copies", json.dumps(region))
+            self.assertEqual(status, 202, reply)
             self.assertEqual(self.end(servers[0], urlsplit(headers["Location"]).path)["image"], "trip/harbour-crop")
             for each in servers:
                 self.eventually(lambda: [json.loads(each.get("/api/images/trip%2Fharbour-crop").body).get(key) for key in ("width", "height", "title")],
@@ -141,8 +141,8 @@ class SharedUploads(WritersTest):
             # Two that wait behind another one.
             photo(self.base / "large.png", 6000, 5000)
             self.upload(server, self.base / "large.png", "large.png")
-            status, told, headers = self.asked(server, "POST", "/api/images/quay/copies", json.dumps({"region": {"x": 1, "y": 1, "width": 99, "height": 88}}))
-            self.assertEqual(status, 202, told)
+            status, reply, headers = self.asked(server, "POST", "/api/images/quay/copies", json.dumps({"region": {"x": 1, "y": 1, "width": 99, "height": 88}}))
+            self.assertEqual(status, 202, reply)
             copy = urlsplit(headers["Location"]).path
             other = self.upload(server, photo(self.base / "1.png", 300, 200), "other.png")
             self.assertEqual(self.asked(server, "DELETE", other, Tus_Resumable="1.0.0")[0], 204)
@@ -211,8 +211,8 @@ class SharedUploads(WritersTest):
         subprocess.run(["vips", "copy", photo(self.base / "pages.png", 200, 300), f"{self.base}/book.tif[page-height=150]"], check=True)
         with self.server(0) as server:
             for picture, name in ((one, "one.png"), (two, "two.png"), (self.base / "book.tif", "book.tif")):
-                told = self.end(server, self.upload(server, picture, name, "trip"))
-                self.assertEqual(told["status"], "done", told)
+                reply = self.end(server, self.upload(server, picture, name, "trip"))
+                self.assertEqual(reply["status"], "done", reply)
             everything = ["trip/book.tif", "trip/one.png", "trip/two.png"]
             self.assertEqual(kept(), everything)
             # Somebody's own files, one of which has the name that the original of an image would have.
@@ -250,13 +250,13 @@ class SharedUploads(WritersTest):
             self.eventually(lambda: (place / "one.png").exists(), False, 40)
 
     def test_a_server_that_accepts_changes_but_no_uploads_reports_it(self):
-        told = "uploads are refused: --upload-dir is not given"
+        reply = "uploads are refused: --upload-dir is not given"
         with WritersTest.server(self, 0) as silent, self.server(1) as server:
-            self.eventually(lambda: told in silent.errors(), True)
-            self.assertNotIn(told, server.errors())
+            self.eventually(lambda: reply in silent.errors(), True)
+            self.assertNotIn(reply, server.errors())
 
     def test_wrong_uses(self):
-        for arguments, told in (
+        for arguments, reply in (
                 (("serve", self.bucket, "--upload-dir", self.base), "--upload-dir requires --writable"),
                 (("serve", self.bucket, "--writable", "--upload-dir", self.base), "an object store without --catalog"),
                 (("serve", self.base, "--writable", "--upload-dir", self.base), "--upload-dir requires a library in an object store"),
@@ -265,4 +265,4 @@ class SharedUploads(WritersTest):
                  "--keep-originals cannot be used with a library in an object store")):
             result = run(*arguments)
             self.assertEqual(result.returncode, 2, arguments)
-            self.assertIn(told, result.stderr)
+            self.assertIn(reply, result.stderr)

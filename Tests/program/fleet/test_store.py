@@ -193,7 +193,7 @@ class Builds(StoreTest):
 
     def test_wrong_uses(self):
         photo(self.photos / "a.jpg", 60, 40)
-        for arguments, told in [
+        for arguments, reported in [
             (("build", self.photos, "--library", "s3://No_Bucket"), "s3://BUCKET"),
             (("build", self.photos, "--library", f"s3://{self.store.BUCKET}/a b"), "s3://BUCKET"),
             (("verify", "s3://x/y"), "a bucket is 3 to 63 of a-z"),
@@ -208,7 +208,7 @@ class Builds(StoreTest):
             with self.subTest(arguments=arguments):
                 result = run(*arguments)
                 self.assertIn(result.returncode, (1, 2, 75))
-                self.assertIn(told, result.stderr)
+                self.assertIn(reported, result.stderr)
                 self.assertNotIn("\n", result.stderr.strip().split("\nsee")[0], result.stderr)
 
     def test_a_forged_index_is_rejected(self):

@@ -161,16 +161,16 @@ class SharedRights(Rights, WritersTest):
             self.listed(server, "a")
             self.assertEqual(server.get("/dzi/a_files/8/0_0.jpg").status, 200)
             picture = photo(self.base / "sent.jpg", 200, 100).read_bytes()
-            status, told, headers = self.asked(server, "POST", "/api/uploads", None, Tus_Resumable="1.0.0", Upload_Length=str(len(picture)),
+            status, body, headers = self.asked(server, "POST", "/api/uploads", None, Tus_Resumable="1.0.0", Upload_Length=str(len(picture)),
                                                Upload_Metadata=metadata(filename="b.jpg"))
-            self.assertEqual(status, 201, told)
+            self.assertEqual(status, 201, body)
             path = headers["Location"].partition("/api/")[2]
             self.assertEqual(self.asked(server, "PATCH", f"/api/{path}", picture, Tus_Resumable="1.0.0", Upload_Offset="0",
                                         Content_Type="application/offset+octet-stream")[0], 204)
             self.listed(server, "ab")
-            status, told, _ = self.asked(server, "DELETE", "/api/images/a")
-            self.assertEqual(status, 200, told)
-            name = json.loads(told)["deleted"]["id"]
+            status, body, _ = self.asked(server, "DELETE", "/api/images/a")
+            self.assertEqual(status, 200, body)
+            name = json.loads(body)["deleted"]["id"]
             self.assertEqual(self.asked(server, "POST", f"/api/trash/{name}/restore")[0], 200)
             self.eventually(lambda: self.database.ask("SELECT count(*) FROM archive WHERE unannounced").strip(), "0")
         self.check(policy)

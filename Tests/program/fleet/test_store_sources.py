@@ -69,9 +69,9 @@ class Builds(SourcesTest):
         self.assertEqual(self.statuses(near), self.statuses(far))
         # How long each took decides in which order they are told.
         # What a file's name says of its format is not known of a copy from the store.
-        told = lambda result, place: sorted(line.split("] ")[-1].split(", though its name says")[0]
+        reported = lambda result, place: sorted(line.split("] ")[-1].split(", though its name says")[0]
                                             for line in result.stderr.replace(str(place), "PLACE").splitlines())
-        self.assertEqual(told(near, self.photos), told(far, self.scans))
+        self.assertEqual(reported(near, self.photos), reported(far, self.scans))
         self.assertEqual(set(self.statuses(self.build()).values()), {"unchanged", "failed"})
 
     def test_names_of_two_compositions_are_two_sources_of_which_the_second_is_refused(self):

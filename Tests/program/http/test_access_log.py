@@ -65,11 +65,11 @@ class AccessLog(unittest.TestCase):
             seconds[entry["path"].split("/")[1]] += round(entry["seconds"] * 1_000_000)
             bytes_sent[entry["path"].split("/")[1]] += entry["bytes"]
         for route in ("dzi", "xyz", "zoomify"):
-            told = float(re.search(rf'duration_seconds_sum\{{route="{route}"\}} (\S+)', metrics)[1])
-            self.assertEqual(seconds[route], round(told * 1_000_000), route)
+            reported = float(re.search(rf'duration_seconds_sum\{{route="{route}"\}} (\S+)', metrics)[1])
+            self.assertEqual(seconds[route], round(reported * 1_000_000), route)
             self.assertGreater(seconds[route], 0)
-            told = int(re.search(rf'sent_bytes_total\{{route="{route}"\}} (\d+)', metrics)[1])
-            self.assertEqual(bytes_sent[route], told, route)
+            reported = int(re.search(rf'sent_bytes_total\{{route="{route}"\}} (\d+)', metrics)[1])
+            self.assertEqual(bytes_sent[route], reported, route)
 
     def test_what_the_server_does_not_know_is_not_written(self):
         asked = [f"/?{name}={SECRET}" for name in ("token", "key", "password", "access_token", "Q", "%71", "")]
@@ -155,9 +155,9 @@ class AccessLog(unittest.TestCase):
                 self.assertEqual([client for _, client in fields], expected)
                 for moment, _ in fields:
                     self.assertRegex(moment, MOMENT)
-                    told = datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
-                    self.assertLess(began - 1, told)
-                    self.assertLess(told, time.time() + 1)
+                    reported = datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+                    self.assertLess(began - 1, reported)
+                    self.assertLess(reported, time.time() + 1)
 
     @unittest.skipUnless(os.geteuid() == 0, "mounts a file system")
     def test_a_full_disk_loses_whole_lines_and_says_so_once(self):
@@ -187,11 +187,11 @@ class AccessLog(unittest.TestCase):
             ask(1)
             wait(lambda: "lines of the access log are written again" in server.errors())
             ask(10)
-            told = server.errors()
+            reported = server.errors()
             time.sleep(0.5)
             lost = server.metrics()["access_log_lost_lines_total"]
-            self.assertEqual(told.count("access log"), 2, told)
-            self.assertIn(f"; {lost:.0f} were lost", told)
+            self.assertEqual(reported.count("access log"), 2, reported)
+            self.assertIn(f"; {lost:.0f} were lost", reported)
         lines = (place / "log").read_text().split("\n")
         self.assertEqual(lines.pop(), "")
         for line in lines:

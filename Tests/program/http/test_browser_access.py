@@ -220,10 +220,10 @@ class Cookies(unittest.TestCase):
         # The token is no session: what becomes of an upload is told as before.
         made = Client(server).create(10, filename="a.jpg")
         self.assertEqual(made.status, 201)
-        told, until = b"", time.monotonic() + 30
-        while made["location"].split("/")[-1].encode() not in told and time.monotonic() < until:
-            told += heard(streams[3], 1)
-        self.assertIn(made["location"].split("/")[-1].encode(), told)
+        reported, until = b"", time.monotonic() + 30
+        while made["location"].split("/")[-1].encode() not in reported and time.monotonic() < until:
+            reported += heard(streams[3], 1)
+        self.assertIn(made["location"].split("/")[-1].encode(), reported)
 
 
 if __name__ == "__main__":

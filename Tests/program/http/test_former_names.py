@@ -33,9 +33,9 @@ class DeprecatedNames(ServerTest):
     def read(self, target: str, method: str = "GET", body=None, status: int = 200) -> dict:
         answer = self.client.ask(method, target, b"" if body is None else json.dumps(body).encode(), tus=False)
         self.assertEqual(answer.status, status, (target, answer.body[:300]))
-        told = json.loads(answer.body)
-        self.assertEqual(members(told) & FORMER, set(), target)
-        return told
+        reported = json.loads(answer.body)
+        self.assertEqual(members(reported) & FORMER, set(), target)
+        return reported
 
     def test_reads(self):
         view = "/api/images/a/viewport?width=100&height=80&scale=1"

@@ -38,8 +38,8 @@ class Listening(CommandTest):
     def test_a_socket_of_the_file_system(self):
         path = folder("sockets") / "z.sock"
         log = path.parent / "log"
-        _, told = self.start("--listen", f"unix:{path}", "--log", "json", "--log-file", log)
-        self.assertEqual(told, [f"listening on unix:{path}\n"])
+        _, reported = self.start("--listen", f"unix:{path}", "--log", "json", "--log-file", log)
+        self.assertEqual(reported, [f"listening on unix:{path}\n"])
         self.assertTrue(stat.S_ISSOCK(path.stat().st_mode))
         for target in (TILE, "/api/images", "/", "/healthz"):
             self.assertEqual(self.ask(path, target, "X-Forwarded-For: 192.0.2.7").status, 200, target)
@@ -225,9 +225,9 @@ class HandedOver(CommandTest):
     def test_sockets_for_another_process_are_left_alone(self):
         with self.listening(socket.AF_INET, ("127.0.0.1", 0)) as tcp:
             process = self.start(tcp, process_id=1, options=["--port", "0"])
-            told = process.stdout.readline()
-            self.assertNotEqual(told, f"listening on http://127.0.0.1:{tcp.getsockname()[1]}/\n")
-            self.assertRegex(told, r"listening on http://127\.0\.0\.1:\d+/\n")
+            reported = process.stdout.readline()
+            self.assertNotEqual(reported, f"listening on http://127.0.0.1:{tcp.getsockname()[1]}/\n")
+            self.assertRegex(reported, r"listening on http://127\.0\.0\.1:\d+/\n")
             process.terminate()
             process.communicate(timeout=20)
 

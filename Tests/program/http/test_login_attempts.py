@@ -26,14 +26,14 @@ class LoginAttempts(unittest.TestCase):
         self.assertEqual(statuses, [401] * 5)
         # Where the machine stood still, a wait may be over: the next is longer.
         for _ in range(6):
-            told = browser.log_in({"token": "the sixth"})
+            reported = browser.log_in({"token": "the sixth"})
             # Also the right one waits, and wrong tokens count as well.
             others = [browser.unlock(ONE).status, browser.log_in({"token": "x" * 40}).status]
-            if [told.status, *others] == [429] * 3:
+            if [reported.status, *others] == [429] * 3:
                 break
-        self.assertEqual([told.status, *others], [429] * 3)
-        self.assertGreaterEqual(int(told["retry-after"]), 1)
-        time.sleep(int(told["retry-after"]) + 0.2)
+        self.assertEqual([reported.status, *others], [429] * 3)
+        self.assertGreaterEqual(int(reported["retry-after"]), 1)
+        time.sleep(int(reported["retry-after"]) + 0.2)
         self.assertEqual(browser.unlock(ONE).status, 200)
 
     def test_the_right_token_is_never_refused(self):
@@ -64,22 +64,22 @@ class LoginAttempts(unittest.TestCase):
 
     def test_a_client_rejected_because_of_others_made_no_attempt(self):
         server = self.serve("--trusted-proxy", "127.0.0.1")
-        told, statuses = [], []
+        reported, statuses = [], []
 
         def guess(number: int):
-            told.append(Browser(server).log_in({"password": "a guess"}, X_Forwarded_For=f"203.0.113.{number}").status)
+            reported.append(Browser(server).log_in({"password": "a guess"}, X_Forwarded_For=f"203.0.113.{number}").status)
         crowd = [threading.Thread(target=guess, args=(number,)) for number in range(24)]
         for one in crowd:
             one.start()
         deadline = time.monotonic() + 60
-        while 503 not in told and time.monotonic() < deadline:
+        while 503 not in reported and time.monotonic() < deadline:
             time.sleep(0.002)
         # More than are free, as long as there is no room; the first that finds some waits for its turn, which may be long.
         while len(statuses) < 12 and set(statuses) <= {503}:
             statuses.append(Browser(server).log_in({"password": ONE}, X_Forwarded_For="198.51.100.7").status)
         for one in crowd:
             one.join()
-        self.assertEqual(statuses[0], 503, told)
+        self.assertEqual(statuses[0], 503, reported)
         self.assertIn(statuses[-1], (503, 200, 0), statuses)
         self.assertEqual(Browser(server).log_in({"password": ONE}, X_Forwarded_For="198.51.100.7").status, 200)
 

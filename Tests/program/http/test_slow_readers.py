@@ -194,18 +194,18 @@ class SlowReadersOfFolders(unittest.TestCase):
         with Server(self.library) as server:
             self.assertEqual(server.get("/dzi/folder_files/13/1_1.jpeg").status, 200)
             with server.connect() as connection:
-                def told(target: str) -> Answer:
+                def reported(target: str) -> Answer:
                     connection.sendall(f"GET {target} HTTP/1.1\r\nHost: a.localhost\r\n\r\n".encode())
                     return Answer(connection.recv(65536))
 
-                self.assertEqual(told("/dzi/folder_files/13/1_2.jpeg").status, 200)
+                self.assertEqual(reported("/dzi/folder_files/13/1_2.jpeg").status, 200)
                 before = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
                 resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (3, before[1]))
                 for target in ("/dzi/folder_files/13/50_50.jpeg", "/api/images/folder/viewport.tiles?width=300&height=300&scale=1&x=3000&y=300"):
-                    answer = told(target)
+                    answer = reported(target)
                     self.assertEqual((answer.status, answer["retry-after"]), (503, "1"), target)
                 resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, before)
-                self.assertEqual(told("/dzi/folder_files/13/50_50.jpeg").status, 200)
+                self.assertEqual(reported("/dzi/folder_files/13/50_50.jpeg").status, 200)
             self.assertEqual(server.metrics()["archive_errors_total"], 0)
             self.assertEqual(server.errors(), "")
 

@@ -60,8 +60,8 @@ class StoredScript(ServerTest):
                     if "xml" in answer["content-type"]:
                         ElementTree.fromstring(answer.body)
                         self.assertNotIn(b"alert", answer.body)
-            told = json.loads(self.server.get(f"/api/images/{part}").body)
-            self.assertEqual([told[name] for name in ("title", "caption", "creator", "rights", "location", "keywords")],
+            reported = json.loads(self.server.get(f"/api/images/{part}").body)
+            self.assertEqual([reported[name] for name in ("title", "caption", "creator", "rights", "location", "keywords")],
                              [script] * 5 + [[script]])
 
     def test_no_value_of_a_manifest_is_html(self):

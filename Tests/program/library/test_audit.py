@@ -122,10 +122,10 @@ class Audit(SpaceTest):
         ended = self.wait("uploaded")
         begun = self.wait("upload")
         upload = path.split("/")[-1]
-        told = {"upload": upload[:8], "file": "here/new.png", "bytes": len(data)}
-        self.assertEqual({key: begun[key] for key in told}, told)
+        reported = {"upload": upload[:8], "file": "here/new.png", "bytes": len(data)}
+        self.assertEqual({key: begun[key] for key in reported}, reported)
         self.assertEqual((begun["client"], begun["by"]), ("127.0.0.1", "token"))
-        self.assertEqual({key: ended[key] for key in told}, told)
+        self.assertEqual({key: ended[key] for key in reported}, reported)
         self.assertEqual((ended["ok"], ended["images"]), (True, ["here/new"]))
         self.assertNotIn(upload, self.path.read_text())
         # One that is called off, and one that is no picture.
@@ -187,8 +187,8 @@ class Audit(SpaceTest):
         self.path.symlink_to("/dev/full")
         for _ in range(3):
             self.assertEqual(client.ask("PATCH", "/api/images/bridge", *edit, tus=False).status, 200)
-        told = re.findall(r".*audit.*", self.server.errors())
-        self.assertEqual(told, [f"ziggurat: cannot write the audit log {self.path}: No space left on device"])
+        reported = re.findall(r".*audit.*", self.server.errors())
+        self.assertEqual(reported, [f"ziggurat: cannot write the audit log {self.path}: No space left on device"])
         for bad, word in ((folder("none") / "none/audit", "No such file"), (folder("none"), "Is a directory")):
             result = run("serve", self.library, "--audit-log", bad)
             self.assertEqual(result.returncode, 1)
@@ -228,8 +228,8 @@ class Audit(SpaceTest):
         renew()
         edit("harbour")
         self.assertEqual(len(self.lines(second)), 3)
-        told = re.findall(r".*audit.*", self.server.errors())
-        self.assertEqual(told, [f"ziggurat: cannot open the audit log {self.path}: Is a directory"])
+        reported = re.findall(r".*audit.*", self.server.errors())
+        self.assertEqual(reported, [f"ziggurat: cannot open the audit log {self.path}: Is a directory"])
 
     def files(self) -> list[str]:
         found = []

@@ -68,7 +68,7 @@ class Damaged(CommandTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)["status"]
 
-    def assertTold(self, server, count: int, *parts):
+    def assertReported(self, server, count: int, *parts):
         lines = server.errors().splitlines()
         self.assertEqual(len(lines), count, lines)
         for line in lines:
@@ -102,7 +102,7 @@ class Damaged(CommandTest):
 
             stored = "/dzi/good%2Fpicture_files/12/0_0.jpg"
             self.assertEqual(server.get(stored).status, 200)
-            self.assertTold(server, 0)
+            self.assertReported(server, 0)
             self.damage(tile, 4)
             until(500, stored)
             for target in (stored, "/iiif/3/good%2Fpicture/3,3,300,300/300,/0/default.jpg", stored,
@@ -110,7 +110,7 @@ class Damaged(CommandTest):
                 answer = server.get(target)
                 self.assertEqual(answer.status, 500, target)
                 self.assertNotIn(str(self.base).encode(), answer.body)
-            self.assertTold(server, 1, "tile 12/0_0")
+            self.assertReported(server, 1, "tile 12/0_0")
             self.damage(0, 0)
             until(200, stored)
             # Inside a tile's data: the tile is answered, and what is to be made of it cannot be.
@@ -119,16 +119,16 @@ class Damaged(CommandTest):
             while server.get(stored).body[:2] != b"\0\0":
                 self.assertLess(time.monotonic(), end)
             self.assertEqual(server.get("/iiif/3/good%2Fpicture/5,5,300,300/300,/0/default.jpg").status, 500)
-            self.assertTold(server, 2, "tile 12/0_0")
+            self.assertReported(server, 2, "tile 12/0_0")
             # The directory itself.
             self.damage(len(self.whole) - 30, 30)
             until(500, stored)
             for _ in range(3):
                 self.assertEqual(server.get("/api/images/good%2Fpicture").status, 500)
-            self.assertTold(server, 3, "ZIP directory")
+            self.assertReported(server, 3, "ZIP directory")
             self.damage(0, 0)
             until(200, stored)
-            self.assertTold(server, 3)
+            self.assertReported(server, 3)
 
     def test_a_build_repairs_damaged_archives(self):
         self.archive.write_bytes(self.whole)

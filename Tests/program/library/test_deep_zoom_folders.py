@@ -159,9 +159,9 @@ class DeepZoomFolders(ServerTest):
 
         def faults() -> list[str]:
             done = run("verify", base / "image.dzi")
-            told = [line.split(": ", 1)[1] for line in done.stdout.splitlines() if "image.dzi: " in line]
-            self.assertEqual(done.returncode, 1 if told else 0, done.stderr)
-            return told
+            reported = [line.split(": ", 1)[1] for line in done.stdout.splitlines() if "image.dzi: " in line]
+            self.assertEqual(done.returncode, 1 if reported else 0, done.stderr)
+            return reported
 
         self.assertEqual(faults(), [])
         # As --skip-blanks leaves them.

@@ -47,8 +47,8 @@ class Duplicates(unittest.TestCase):
             client = Client(server)
             self.assertEqual(client.images(), {"wharf", "book"})
             for name, sent, image in [("x.jpg", data, "wharf"), ("x.tif", pages.read_bytes(), "book")]:
-                told = client.end(client.send(sent, filename=name)[1])
-                self.assertEqual((told["duplicate"], told["image"]), (True, image))
+                reported = client.end(client.send(sent, filename=name)[1])
+                self.assertEqual((reported["duplicate"], reported["image"]), (True, image))
             # A copy that came a moment ago, and that alone.
             (library / "wharf.szi").rename(library / "moved.szi")
             self.assertEqual(client.end(client.send(data, filename="y.jpg")[1])["image"], "moved")
@@ -69,8 +69,8 @@ class Duplicates(unittest.TestCase):
                     connection.close()
                 with serve(library) as server:
                     client = Client(server)
-                    told = client.end(client.send(data, filename="x.jpg")[1])
-                    self.assertEqual((told["duplicate"], told["image"]), (True, "pier"))
+                    reported = client.end(client.send(data, filename="x.jpg")[1])
+                    self.assertEqual((reported["duplicate"], reported["image"]), (True, "pier"))
                 with sqlite3.connect(library / "catalog.sqlite") as connection:
                     row = connection.execute("SELECT digest FROM image WHERE id = 'pier'").fetchone()
                     plan = connection.execute("EXPLAIN QUERY PLAN SELECT id FROM image WHERE digest = ? ORDER BY id",

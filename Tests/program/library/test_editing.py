@@ -88,12 +88,12 @@ class Editing(CommandTest):
         before = (place / "deep/three.szi").read_bytes()
         metadata = {"title": "Titel <b>&\"", "caption": "Zwei\nZeilen", "keywords": ["eins, zwei", "drei"]}
         with writable(place) as server:
-            status, told, _ = ask(server, "PATCH", image("deep/three"), metadata)
-            self.assertEqual(status, 200, told)
-            self.assertEqual({name: told[name] for name in metadata}, metadata)
-            self.assertEqual(ask(server, "GET", image("deep/three"), token=None)[1], told)
+            status, reply, _ = ask(server, "PATCH", image("deep/three"), metadata)
+            self.assertEqual(status, 200, reply)
+            self.assertEqual({name: reply[name] for name in metadata}, metadata)
+            self.assertEqual(ask(server, "GET", image("deep/three"), token=None)[1], reply)
             listed = ask(server, "GET", "/api/images?q=zeilen&fields=all", token=None)[1]
-            self.assertEqual(listed["images"], [told])
+            self.assertEqual(listed["images"], [reply])
             manifest = json.dumps(ask(server, "GET", "/iiif/presentation/3/deep%2Fthree/manifest", token=None)[1])
             self.assertIn("Zwei\\nZeilen", manifest)
         self.assertEqual((place / "deep/three.szi").read_bytes(), before)
@@ -111,8 +111,8 @@ class Editing(CommandTest):
         place = library()
         with writable(place) as server:
             self.assertEqual(ask(server, "GET", image("one"))[1]["title"], "Own title")
-            status, told, _ = ask(server, "PATCH", image("one"), {"title": None, "keywords": []})
-            self.assertEqual((status, told["title"], told["keywords"]), (200, "one", []))
+            status, reply, _ = ask(server, "PATCH", image("one"), {"title": None, "keywords": []})
+            self.assertEqual((status, reply["title"], reply["keywords"]), (200, "one", []))
         with Server(place) as server:
             self.assertEqual(ask(server, "GET", image("one"))[1]["keywords"], [])
 
@@ -212,16 +212,16 @@ class Editing(CommandTest):
         archives = {path: path.read_bytes() for path in place.rglob("*.szi")}
         with writable(place) as server:
             self.assertEqual(ask(server, "PATCH", image("deep/three"), {"caption": "kept words"})[0], 200)
-            status, told, _ = ask(server, "POST", "/api/trash", {"ids": ["one", "deep/three", "nothing", "one"]})
-            self.assertEqual((status, told["refused"], told["deleted"]["images"]), (200, ["nothing"], ["deep/three", "one"]))
+            status, reply, _ = ask(server, "POST", "/api/trash", {"ids": ["one", "deep/three", "nothing", "one"]})
+            self.assertEqual((status, reply["refused"], reply["deleted"]["images"]), (200, ["nothing"], ["deep/three", "one"]))
             self.assertEqual(ids(server), ["four", "two"])
             self.assertEqual(ids(server, "kept"), [])
             self.assertEqual(ask(server, "GET", image("one"))[0], 404)
             self.assertEqual(ask(server, "GET", "/.ziggurat-trash/x")[0], 404)
-            name = told["deleted"]["id"]
+            name = reply["deleted"]["id"]
             self.assertEqual([each["id"] for each in ask(server, "GET", "/api/trash")[1]["items"]], [name])
-            status, told, _ = ask(server, "POST", f"/api/trash/{name}/restore")
-            self.assertEqual((status, told), (200, {"restored": ["deep/three", "one"], "conflicts": []}))
+            status, reply, _ = ask(server, "POST", f"/api/trash/{name}/restore")
+            self.assertEqual((status, reply), (200, {"restored": ["deep/three", "one"], "conflicts": []}))
             self.assertEqual(ids(server), sorted(NAMES))
             self.assertEqual(ids(server, "kept"), ["deep/three"])
             self.assertEqual(ask(server, "POST", f"/api/trash/{name}/restore")[0], 404)

@@ -87,8 +87,8 @@ class Forgery(unittest.TestCase):
                 self.client.ask("GET", path, token=None, tus=False, Cookie=self.cookie, X_HTTP_Method_Override=override)
                 self.client.ask("GET", f"{path}?_method={override}", token=None, tus=False, Cookie=self.cookie)
         self.assertEqual(self.client.images(), {"one"})
-        told = self.client.ask("GET", "/api/session", token=None, tus=False, Cookie=self.cookie)
-        self.assertTrue(json.loads(told.body)["canWrite"])
+        reported = self.client.ask("GET", "/api/session", token=None, tus=False, Cookie=self.cookie)
+        self.assertTrue(json.loads(reported.body)["canWrite"])
 
 
 if __name__ == "__main__":

@@ -96,9 +96,9 @@ class Depths(ServerTest):
     def test_iiif_lists_the_stored_levels(self):
         for name, coarsest in self.ids.items():
             for version in "23":
-                told = json.loads(self.get(f"/iiif/{version}/{name}/info.json").body)
-                self.assertEqual([(size["width"], size["height"]) for size in told["sizes"]], LEVELS[coarsest:])
-                self.assertEqual(told["tiles"][0]["scaleFactors"], [1 << shift for shift in range(TOP - coarsest + 1)])
+                reported = json.loads(self.get(f"/iiif/{version}/{name}/info.json").body)
+                self.assertEqual([(size["width"], size["height"]) for size in reported["sizes"]], LEVELS[coarsest:])
+                self.assertEqual(reported["tiles"][0]["scaleFactors"], [1 << shift for shift in range(TOP - coarsest + 1)])
 
     def test_every_protocol_shows_the_whole(self):
         small = self.source.resize((163, 113), Image.Resampling.BOX)

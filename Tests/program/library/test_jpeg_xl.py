@@ -102,9 +102,9 @@ class JPEGXL(unittest.TestCase):
         self.assertEqual(json.loads(self.server.get("/api/images/lossless").body)["format"], "jxl")
         self.assertIn(b'Format="jxl"', self.server.get("/dzi/lossless.dzi").body)
         self.assertIn("/{z}/{x}/{y}.jxl", json.loads(self.server.get("/xyz/lossless/tilejson.json").body)["tiles"][0])
-        told = run("inspect", self.library / "lossless.szi", "--json")
-        self.assertEqual(json.loads(told.stdout)["format"], "jxl")
-        self.assertIn("; the JPEG tiles are recompressed", told.stdout)
+        reported = run("inspect", self.library / "lossless.szi", "--json")
+        self.assertEqual(json.loads(reported.stdout)["format"], "jxl")
+        self.assertIn("; the JPEG tiles are recompressed", reported.stdout)
 
     def test_exports_copy_the_tiles_or_give_the_jpegs_back(self):
         archive = self.library / "lossless.szi"

@@ -41,16 +41,16 @@ class Ledger:
         before = {name: self.deleted[name] for name in chosen}
         for name in chosen:
             self.deleted[name] = None
-        status, told, _ = ask(server, "POST", "/api/trash", {"ids": chosen})
-        if status != 200 or not told["deleted"]:
+        status, body, _ = ask(server, "POST", "/api/trash", {"ids": chosen})
+        if status != 200 or not body["deleted"]:
             self.deleted.update(before)
             return
         for name in chosen:
-            self.deleted[name] = True if name in told["deleted"]["images"] else before[name]
+            self.deleted[name] = True if name in body["deleted"]["images"] else before[name]
         if restores:
             for name in chosen:
                 self.deleted[name] = None
-            for name in ask(server, "POST", f"/api/trash/{told['deleted']['id']}/restore")[1]["restored"]:
+            for name in ask(server, "POST", f"/api/trash/{body['deleted']['id']}/restore")[1]["restored"]:
                 self.deleted[name] = False
             for name in chosen:
                 if self.deleted[name] is None:
@@ -120,11 +120,11 @@ class Kills(unittest.TestCase):
                 kept = {each for deletion in ask(server, "GET", "/api/trash")[1]["items"] for each in deletion["images"]}
                 self.assertIn(name, kept)
                 continue
-            status, told, _ = ask(server, "GET", image(name))
+            status, body, _ = ask(server, "GET", image(name))
             self.assertEqual(status, 200)
             if name in ledger.captions:
-                self.assertIn(told.get("caption"), ledger.captions[name], name)
-                ledger.captions[name] = {told.get("caption")}
+                self.assertIn(body.get("caption"), ledger.captions[name], name)
+                ledger.captions[name] = {body.get("caption")}
             self.assertEqual(archive_faults(place / f"{name}.szi"), [])
 
 

@@ -144,8 +144,8 @@ class Listing(ServerTest):
             "/api/images/attic?x=1&x=2": ["unknown parameter 'x'; this address takes v"],
             "/api/images/attic/viewport?width=1&width=2&width=3&height=4": ["width is given twice"],
         }.items():
-            told = json.loads(self.server.get(target).body)
-            self.assertEqual((told["detail"], [error["detail"] for error in told["errors"]]), ("; ".join(details), details))
+            reported = json.loads(self.server.get(target).body)
+            self.assertEqual((reported["detail"], [error["detail"] for error in reported["errors"]]), ("; ".join(details), details))
         # What pins a version, and what viewers copy from one URL to the next, is no mistake.
         for target in ("/api/images/attic?v=12", "/api/images/attic/viewport?width=30&height=20&v=12", "/dzi/attic.dzi?Scale=1",
                        "/dzi/attic_files/0/0_0.jpg?token=x&y", "/iiif/3/attic/info.json?v=2", "/xyz/attic/tilejson.json?foo=1", "/?x", "/view/attic?x"):
@@ -161,10 +161,10 @@ class Listing(ServerTest):
 
 class Environment(CommandTest):
     def test_a_misspelt_variable_is_reported_in_one_line(self):
-        told = run("inspect", library() / "attic.szi", environment={"ZIGGURAT_PROT": "1", "ZIGGURAT_LIBRARY": "x"})
-        self.assertEqual((told.returncode, told.stderr), (0, "the environment variable ZIGGURAT_PROT sets no option; did you mean ZIGGURAT_PORT?\n"))
-        told = run("inspect", library() / "attic.szi", environment={"ZIGGURAT_GALACTIC_PEACE": "1"})
-        self.assertEqual(told.stderr, "the environment variable ZIGGURAT_GALACTIC_PEACE sets no option\n")
+        reported = run("inspect", library() / "attic.szi", environment={"ZIGGURAT_PROT": "1", "ZIGGURAT_LIBRARY": "x"})
+        self.assertEqual((reported.returncode, reported.stderr), (0, "the environment variable ZIGGURAT_PROT sets no option; did you mean ZIGGURAT_PORT?\n"))
+        reported = run("inspect", library() / "attic.szi", environment={"ZIGGURAT_GALACTIC_PEACE": "1"})
+        self.assertEqual(reported.stderr, "the environment variable ZIGGURAT_GALACTIC_PEACE sets no option\n")
 
 
 if __name__ == "__main__":

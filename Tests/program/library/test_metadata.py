@@ -22,8 +22,8 @@ EXIF = ["-EXIF:XPTitle={}", "-EXIF:ImageDescription={}, caption", "-EXIF:DateTim
 
 
 def metadata(text: str, date: str, place: bool = True) -> dict:
-    told = {"title": text, "caption": f"{text}, caption", "date": date, "creator": f"{text} One; {text} Two", "rights": f"© {text}"}
-    return told | ({"location": f"{text} City"} if place else {})
+    reported = {"title": text, "caption": f"{text}, caption", "date": date, "creator": f"{text} One; {text} Two", "rights": f"© {text}"}
+    return reported | ({"location": f"{text} City"} if place else {})
 
 
 # Every way by which words come, and what is to be shown.
@@ -46,10 +46,10 @@ PICTURES = {
 def of_manifest(manifest: dict) -> dict:
     """The six as a manifest shows them."""
     fields = {field["label"]["en"][0].lower(): "; ".join(field["value"]["none"]) for field in manifest.get("metadata", [])}
-    told = {"title": manifest["label"]["none"][0], "caption": manifest.get("summary", {}).get("none", [None])[0],
+    reported = {"title": manifest["label"]["none"][0], "caption": manifest.get("summary", {}).get("none", [None])[0],
             "rights": manifest.get("requiredStatement", {}).get("value", {}).get("none", [manifest.get("rights")])[0],
             "date": fields.get("date"), "location": fields.get("place"), "creator": fields.get("creator")}
-    return {name: text for name, text in told.items() if text}
+    return {name: text for name, text in reported.items() if text}
 
 
 class Metadata(ServerTest):
@@ -72,7 +72,7 @@ class Metadata(ServerTest):
         self.assertEqual(answer.status, 200, path)
         return json.loads(answer.body.decode("utf-8"))
 
-    def assertTold(self, id: str, wanted: dict, server=None):
+    def assertReported(self, id: str, wanted: dict, server=None):
         """The image alone, the list, a search, and the manifest say the same."""
         image = self.read(f"/api/images/{quote(id, safe='')}", server)
         self.assertEqual({name: image[name] for name in SIX if image.get(name)}, wanted)
@@ -85,7 +85,7 @@ class Metadata(ServerTest):
         for name, (_, text, date) in PICTURES.items():
             with self.subTest(name):
                 stem, ending = name.split(".")
-                self.assertTold(f"{ending}/{stem}", metadata(text, date, place=not stem.startswith("exif")))
+                self.assertReported(f"{ending}/{stem}", metadata(text, date, place=not stem.startswith("exif")))
 
     def test_metadata_are_found(self):
         for query in ("Fähre", "FAHRE caption", "1931", "city", "one two"):
@@ -108,7 +108,7 @@ class Metadata(ServerTest):
         with Server(place) as server:
             for name, (_, text, date) in PICTURES.items():
                 stem, ending = name.split(".")
-                self.assertTold(f"{ending}/{stem}", metadata(text, date, place=not stem.startswith("exif")), server)
+                self.assertReported(f"{ending}/{stem}", metadata(text, date, place=not stem.startswith("exif")), server)
 
 
 class Precedence(unittest.TestCase):
@@ -120,7 +120,7 @@ class Precedence(unittest.TestCase):
         self.assertEqual(built.returncode, 0, built.stderr)
         return base / "library"
 
-    def told(self, library, **wanted):
+    def reported(self, library, **wanted):
         with Server(library) as server:
             image = json.loads(server.get("/api/images/one").body)
             manifest = json.loads(server.get("/iiif/presentation/3/one/manifest").body)
@@ -131,33 +131,33 @@ class Precedence(unittest.TestCase):
         every = [[option.replace("{}", kind) for option in options] for options, kind in ((XMP, "x"), (IPTC, "i"), (EXIF, "e"))]
         # The camera's clock is truer than what was typed later.
         clock = {"date": "1931-02-03T04:05:06"}
-        self.told(self.library(*every[0], *every[1], *every[2]), **(metadata("x", "") | clock))
-        self.told(self.library(*every[1], *every[2]), **(metadata("i", "") | clock))
-        self.told(self.library(*every[2]), **(metadata("e", "", place=False) | clock))
+        self.reported(self.library(*every[0], *every[1], *every[2]), **(metadata("x", "") | clock))
+        self.reported(self.library(*every[1], *every[2]), **(metadata("i", "") | clock))
+        self.reported(self.library(*every[2]), **(metadata("e", "", place=False) | clock))
 
     def test_each_field_by_itself(self):
-        self.told(self.library("-XMP-dc:Title=x", "-IPTC:ObjectName=i", "-IPTC:Caption-Abstract=i", "-EXIF:Copyright=e"),
+        self.reported(self.library("-XMP-dc:Title=x", "-IPTC:ObjectName=i", "-IPTC:Caption-Abstract=i", "-EXIF:Copyright=e"),
                   title="x", caption="i", rights="e")
 
     def test_a_sidecar_stands_before_the_picture_field_by_field(self):
         library = self.library(*(option.replace("{}", "own") for option in XMP))
         own = metadata("own", "1931-02")
-        self.told(library, **own)
+        self.reported(library, **own)
         write(library / "one.xmp", "-XMP-dc:Title=Seite", "-XMP-photoshop:City=Bremen", "-XMP-dc:Rights=CC0")
-        self.told(library, **(own | {"title": "Seite", "location": "Bremen", "rights": "CC0"}))
+        self.reported(library, **(own | {"title": "Seite", "location": "Bremen", "rights": "CC0"}))
         write(library / "one.xmp", "-XMP-dc:Title=", "-XMP-dc:Creator=Säge", "-XMP-photoshop:DateCreated=2001-02-03",
               "-XMP-dc:Description=Seitlich")
-        self.told(library, **(own | {"creator": "Säge", "date": "2001-02-03", "caption": "Seitlich", "location": "Bremen", "rights": "CC0"}))
+        self.reported(library, **(own | {"creator": "Säge", "date": "2001-02-03", "caption": "Seitlich", "location": "Bremen", "rights": "CC0"}))
         # What goes away uncovers what was beneath.
         (library / "one.xmp").unlink()
-        self.told(library, **own)
+        self.reported(library, **own)
 
     def test_one_of_two_sidecars_counts(self):
         library = self.library("-XMP-dc:Title=own", "-XMP-dc:Creator=own")
         write(library / "one.szi.xmp", "-XMP-dc:Title=darktable", "-XMP-dc:Creator=darktable")
-        self.told(library, title="darktable", creator="darktable")
+        self.reported(library, title="darktable", creator="darktable")
         write(library / "one.xmp", "-XMP-dc:Title=Lightroom")
-        self.told(library, title="Lightroom", creator="own")
+        self.reported(library, title="Lightroom", creator="own")
 
     def test_a_rebuilt_picture_keeps_its_sidecar(self):
         library = self.library("-XMP-dc:Title=own", "-XMP-dc:Creator=own")
@@ -165,7 +165,7 @@ class Precedence(unittest.TestCase):
         source = library.parent / "one.jpg"
         write(source, "-XMP-dc:Title=new", "-XMP-dc:Creator=new")
         self.assertEqual(run("build", source, "--library", library, "--quiet").returncode, 0)
-        self.told(library, title="Seite", creator="new")
+        self.reported(library, title="Seite", creator="new")
 
 
 if __name__ == "__main__":

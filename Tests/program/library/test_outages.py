@@ -52,7 +52,7 @@ class Outages(unittest.TestCase):
         self.assertEqual([server.get(target).status for target in (TILE, "/api/images/other")], [200, 200])
         self.assertEqual(server.metrics()["library_reachable"], 1)
 
-    def assertToldOnce(self, server: Server, times: int = 1):
+    def assertReportedOnce(self, server: Server, times: int = 1):
         lines = [line for line in server.errors().splitlines() if str(self.library) in line]
         self.assertEqual(len(lines), 2 * times, lines)
         self.assertIn("cannot be reached", lines[0])
@@ -83,7 +83,7 @@ class Outages(unittest.TestCase):
             self.assertAway(server)
             away.rename(self.library)
             self.assertBack(server)
-            self.assertToldOnce(server, 2)
+            self.assertReportedOnce(server, 2)
 
     def test_nothing_is_written_into_the_empty_folder(self):
         token = self.base / "token"
@@ -140,7 +140,7 @@ class Outages(unittest.TestCase):
             self.assertEqual(os.listdir(self.library), [])
             inside("mount", "--bind", share, self.library)
             self.assertBack(server)
-            self.assertToldOnce(server)
+            self.assertReportedOnce(server)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root mounts")
     def test_a_folder_on_a_disk_that_is_unmounted(self):

@@ -19,7 +19,7 @@ METADATA = ["-charset", "UTF8", "-XMP-dc:Title=Hase", "-XMP-dc:Title-en=Hare", "
          "-XMP-dc:Creator=Workshop", "-XMP-cc:License=https://creativecommons.org/licenses/by/4.0/deed.de",
          "-XMP-xmpRights:WebStatement=https://example.org/rights?a=1&b=2", "-XMP-xmpRights:UsageTerms=Name the museum",
          "-XMP-dc:Identifier=INV-0091", "-XMP-photoshop:Source=Albertina", "-XMP-photoshop:Credit=Albertina, Wien", "-XMP-dc:Rights=© Albertina"]
-TOLD = {"titles": {"en": "Hare", "ja": "兎, 野"}, "creators": ["Dürer, Albrecht", "Workshop"],
+PARSED = {"titles": {"en": "Hare", "ja": "兎, 野"}, "creators": ["Dürer, Albrecht", "Workshop"],
         "license": "https://creativecommons.org/licenses/by/4.0/deed.de", "webStatement": "https://example.org/rights?a=1&b=2",
         "usageTerms": "Name the museum", "identifier": "INV-0091", "source": "Albertina", "credit": "Albertina, Wien"}
 
@@ -60,7 +60,7 @@ class EmbeddedMetadata(unittest.TestCase):
                 f"/api/images/{part}", f"/iiif/presentation/3/{part}/manifest", f"/iiif/3/{part}/info.json", f"/iiif/2/{part}/info.json")]
 
     def assertAll(self, image, manifest):
-        self.assertEqual({name: image.get(name) for name in FIELDS}, TOLD)
+        self.assertEqual({name: image.get(name) for name in FIELDS}, PARSED)
         self.assertEqual((image["title"], image["creator"], image["rights"]), ("Hase", "Dürer, Albrecht; Workshop", "© Albertina"))
         Manifest(**manifest)
         self.assertEqual(manifest["label"], {"none": ["Hase"], "en": ["Hare"], "ja": ["兎, 野"]})
@@ -110,8 +110,8 @@ class EmbeddedMetadata(unittest.TestCase):
                 image, manifest, three, two = self.read(self.built(f"-XMP-cc:License={address}", f"-XMP-xmpRights:WebStatement={address}"))
                 self.assertNotIn("rights", manifest)
                 self.assertNotIn("rights", three)
-                for told in (image.get("license"), image.get("webStatement"), two.get("license")):
-                    self.assertRegex(told or "https://", "^https?://")
+                for reported in (image.get("license"), image.get("webStatement"), two.get("license")):
+                    self.assertRegex(reported or "https://", "^https?://")
 
     def test_an_untrusted_value_is_text_of_bounded_length(self):
         script = "<script>alert(\"1\")</script>"
@@ -135,17 +135,17 @@ class EmbeddedMetadata(unittest.TestCase):
             write(photo(base / f"photos/{number}.tif", 60, 40), f"-EXIF:ImageDescription={text}", "-EXIF:XPTitle=Slide")
         self.build(base / "photos", base / "library")
         with Server(base / "library") as server:
-            told = {image["id"]: image for image in json.loads(server.get("/api/images?limit=1000&fields=all").body)["images"]}
+            reported = {image["id"]: image for image in json.loads(server.get("/api/images?limit=1000&fields=all").body)["images"]}
             for number, text in enumerate(MACHINES):
                 with self.subTest(text):
-                    self.assertEqual((told[str(number)].get("caption"), told[str(number)]["title"]), (None, "Slide"))
+                    self.assertEqual((reported[str(number)].get("caption"), reported[str(number)]["title"]), (None, "Slide"))
                     manifest = server.get(f"/iiif/presentation/3/{number}/manifest").body
                     self.assertNotIn("summary", json.loads(manifest))
                     # Nor does the archive have them.
                     with zipfile.ZipFile(base / f"library/{number}.szi") as archive:
                         self.assertNotRegex(archive.read(f"{number}/vendor/ziggurat/metadata.json"), b"jdoe|ScanScope")
             for number, text in enumerate(PEOPLE, len(MACHINES)):
-                self.assertEqual(told[str(number)].get("caption"), text)
+                self.assertEqual(reported[str(number)].get("caption"), text)
 
     def test_a_program_that_copied_it_into_xmp_makes_it_no_caption(self):
         self.assertNotIn("caption", self.read(self.built(f"-XMP-dc:Description={MACHINES[0]}"))[0])

@@ -92,8 +92,8 @@ class SidecarNames(CommandTest):
         self.edit(client, "a", "of a")
         deletion = json.loads(client.ask("DELETE", "/api/images/a").body)["deleted"]["id"]
         (self.library / "a.xmp").write_text("somebody's")
-        told = json.loads(client.ask("POST", f"/api/trash/{deletion}/restore").body)
-        self.assertEqual(told, {"restored": [], "conflicts": ["a"]})
+        reported = json.loads(client.ask("POST", f"/api/trash/{deletion}/restore").body)
+        self.assertEqual(reported, {"restored": [], "conflicts": ["a"]})
         (self.library / "a.xmp").unlink()
         client.ask("POST", f"/api/trash/{deletion}/restore")
         self.assertEqual(self.caption(client, "a"), "of a")

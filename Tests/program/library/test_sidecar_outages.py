@@ -57,21 +57,21 @@ class Outages(CommandTest):
                 write_sidecar(place, lost, "Lighthouse")
                 # The image is there without them, for nobody's cache, until they can be had.
                 self.wait(30, lambda: ask(server, "GET", image(lost))[2]["Cache-Control"] == "no-store")
-                status, told, headers = ask(server, "GET", image(lost))
-                self.assertEqual((status, told["title"], headers["ETag"]), (200, lost, None))
+                status, body, headers = ask(server, "GET", image(lost))
+                self.assertEqual((status, body["title"], headers["ETag"]), (200, lost, None))
                 _, listed, headers = ask(server, "GET", "/api/images", token=None)
                 self.assertEqual([each["title"] for each in listed["images"]], NAMES[:3])
                 self.assertEqual(headers["Cache-Control"], "no-store")
                 # An edit would lose what nobody has read; of which version it is nobody can tell either.
                 for fields in ({}, {"If_Match": '"any"'}):
-                    status, told, headers = ask(server, "PATCH", image(lost), {"caption": "x"}, **fields)
-                    self.assertEqual((status, headers["Content-Type"]), (503, "application/problem+json"), told)
+                    status, body, headers = ask(server, "PATCH", image(lost), {"caption": "x"}, **fields)
+                    self.assertEqual((status, headers["Content-Type"]), (503, "application/problem+json"), body)
                     self.assertGreater(int(headers["Retry-After"]), 0)
                 self.assertEqual(ids(server, "lighthouse"), [])
             # Without another change of the sidecar.
             self.wait(90, lambda: ids(server, "lighthouse") == [lost])
             self.wait(90, lambda: ask(server, "GET", image(lost))[1]["title"] == "Lighthouse")
-            status, told, headers = ask(server, "GET", image(lost))
+            status, body, headers = ask(server, "GET", image(lost))
             self.assertTrue(headers["ETag"])
             self.assertEqual(ask(server, "PATCH", image(lost), {"caption": "x"}, If_Match=headers["ETag"])[1]["title"], "Lighthouse")
             self.assertEqual(ask(server, "PATCH", image(other), {"caption": "x"})[0], 200)
@@ -135,17 +135,17 @@ class Outages(CommandTest):
                         self.assertLess(time.monotonic() - began, 10)
                         time.sleep(0.05)
                     self.assertFalse(answer.done(), "it waits for words")
-                status, told, headers = answer.result()
+                status, body, headers = answer.result()
                 self.assertEqual((status, headers["Content-Type"]), (200, "application/json"))
-                self.assertIn("Lighthouse", json.dumps(told))
+                self.assertIn("Lighthouse", json.dumps(body))
                 self.assertTrue(headers["ETag"])
 
     def test_a_sidecar_that_is_none_stays_none(self):
         place = library(NAMES[:1])
         (place / f"{NAMES[0]}.xmp").write_bytes(b"no XMP at all")
         with serve(place) as server:
-            status, told, headers = ask(server, "GET", image(NAMES[0]))
-            self.assertEqual((status, told["title"]), (200, NAMES[0]))
+            status, body, headers = ask(server, "GET", image(NAMES[0]))
+            self.assertEqual((status, body["title"]), (200, NAMES[0]))
             self.assertTrue(headers["ETag"])
             self.assertEqual(ask(server, "PATCH", image(NAMES[0]), {"caption": "x"})[0], 409)
 

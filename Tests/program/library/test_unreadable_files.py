@@ -144,9 +144,9 @@ class Messages(unittest.TestCase):
                 self.assertTrue(until(lambda: line in server.errors().splitlines()), server.errors())
 
     def test_a_variable_unlike_any_option_gets_no_suggestion(self):
-        for name, told in (("ZIGGURAT_FOO", ""), ("ZIGGURAT_BASE_ULR", "; did you mean ZIGGURAT_BASE_URL?")):
+        for name, reported in (("ZIGGURAT_FOO", ""), ("ZIGGURAT_BASE_ULR", "; did you mean ZIGGURAT_BASE_URL?")):
             result = run("inspect", "none", environment={name: "1"})
-            self.assertIn(f"the environment variable {name} sets no option{told}\n", result.stderr)
+            self.assertIn(f"the environment variable {name} sets no option{reported}\n", result.stderr)
 
 
 if __name__ == "__main__":

@@ -66,8 +66,8 @@ class Descriptions(CommandTest):
             "description": "For the use of Rome.", "license": "https://creativecommons.org/publicdomain/mark/1.0/",
             "viewingDirection": "right-to-left", "behavior": "individuals", "shelf": {"what": ["nobody", "knows"]},
             "chapters": [{"title": "Calendar", "page": "f1r"}, {"title": "March", "page": "f1v", "level": 1}, {"title": "Psalms", "page": 3}]}))
-        told = [json.loads(line)["status"] for line in self.build("--json").stdout.splitlines()]
-        self.assertEqual(told, ["unchanged"] * 4, "a word builds nothing again")
+        reported = [json.loads(line)["status"] for line in self.build("--json").stdout.splitlines()]
+        self.assertEqual(reported, ["unchanged"] * 4, "a word builds nothing again")
         manifest, item, listing, collection, page = self.read(
             "/iiif/presentation/3/hours/manifest", "/api/images/hours", "/api/images", "/iiif/presentation/3/collection",
             "/api/images/hours%2Ff1v")
@@ -141,8 +141,8 @@ class Descriptions(CommandTest):
         }.items():
             with self.subTest(content[:60]):
                 self.file.write_text(content)
-                told = self.build("--quiet", status=1).stderr.splitlines()
-                self.assertEqual([message in line for line in told if "book.json" in line], [True], told)
+                reported = self.build("--quiet", status=1).stderr.splitlines()
+                self.assertEqual([message in line for line in reported if "book.json" in line], [True], reported)
         self.file.write_bytes('{\n "title": "Glück für Éva"\n}'.encode("latin-1"))
         self.assertIn("is not encoded in UTF-8 (line 2, column 14)", self.build(status=1).stderr)
         with open(self.file, "wb") as file:

@@ -101,20 +101,20 @@ class Listed(CommandTest):
                     self.assertIn(f"hours%2F{page}", server.get("/view/hours")["location"])
 
     def test_misspelt_members_and_dead_references_are_reported_in_one_line(self):
-        def told(**fields):
+        def reported(**fields):
             self.write(**fields)
             result = run("build", self.base / "scans/hours", "--library", self.library, "--book", "--quiet")
             self.assertEqual(result.returncode, 0, result.stderr)
             return [line for line in result.stderr.splitlines() if "book.json" in line]
-        self.assertEqual(told(title="x", _note="mine", chapters=[{"title": "a", "page": "f1v"}, {"title": "b", "page": 3}]), [])
-        [line] = told(title="x", author="A", inventory={"title": 1, "a": ["title", {"b": 1}]}, note="mine", creators=["A"])
+        self.assertEqual(reported(title="x", _note="mine", chapters=[{"title": "a", "page": "f1v"}, {"title": "b", "page": 3}]), [])
+        [line] = reported(title="x", author="A", inventory={"title": 1, "a": ["title", {"b": 1}]}, note="mine", creators=["A"])
         for message in ("'author' is unknown and ignored; did you mean 'creator'?", "'inventory' is unknown", "'note' is unknown"):
             self.assertIn(message, line)
         self.assertEqual(line.count("unknown"), 3, line)
-        [line] = told(titel="x", viewingdirection="left-to-right", creators=["A"], chapters=[{"title": "One", "page": "f7r"}])
+        [line] = reported(titel="x", viewingdirection="left-to-right", creators=["A"], chapters=[{"title": "One", "page": "f7r"}])
         for message in ("'titel'", "did you mean 'title'?", "did you mean 'viewingDirection'?", "'One'", "'f7r'"):
             self.assertIn(message, line)
-        [line] = told(cover="f9", chapters=[{"title": str(page), "page": page} for page in (0, 1, 3, 4, -1)])
+        [line] = reported(cover="f9", chapters=[{"title": str(page), "page": page} for page in (0, 1, 3, 4, -1)])
         for message in ("3 of its chapters", "the first to '0'", "its cover is the page 'f9'"):
             self.assertIn(message, line)
         # All else counts.

@@ -56,8 +56,8 @@ class PhysicalScale(ServerTest):
         for name, scale in [("known", 0.00025), ("paper", None)]:
             to = self.base / f"exported-{name}"
             self.assertEqual(run("export", self.base / f"library/{name}.szi", "--layout", "iiif3", "--output", to).returncode, 0)
-            told = json.loads((to / "info.json").read_text()).get("service")
-            self.assertEqual(told and told[0]["physicalScale"], scale)
+            reported = json.loads((to / "info.json").read_text()).get("service")
+            self.assertEqual(reported and reported[0]["physicalScale"], scale)
 
     def test_archives_of_others_have_it_in_their_scan_properties(self):
         place = self.base / "foreign"

@@ -43,8 +43,8 @@ class SpaceEditing(SpaceTest):
         return writer
 
     def metadata(self, who: Browser, target: str = ID) -> dict:
-        told = json.loads(who.ask(f"api/images/{target}").body)
-        return {name: told[name] for name in METADATA if told.get(name)}
+        reported = json.loads(who.ask(f"api/images/{target}").body)
+        return {name: reported[name] for name in METADATA if reported.get(name)}
 
     def files(self) -> set[str]:
         return {path.name for path in (self.library / ".spaces").iterdir()}
@@ -222,7 +222,7 @@ class SpaceEditing(SpaceTest):
             server = serve(self.library)
             owner = self.owner(server)
             killer = subprocess.Popen(["sh", "-c", f"sleep {moments.uniform(0.02, 0.4)}; kill -9 {server.process.pid}"])
-            asked, told = title, title
+            asked, reported = title, title
             for count in range(200):
                 asked = f"Lighthouse {number}-{count}"
                 try:
@@ -231,12 +231,12 @@ class SpaceEditing(SpaceTest):
                     break
                 if answer.status != 200:
                     break
-                told = asked
+                reported = asked
             killer.wait()
             hits += server.stop() == -signal.SIGKILL
             with serve(self.library) as again:
                 title = self.metadata(self.owner(again)).get("title")
-            self.assertIn(title, (told, asked))
+            self.assertIn(title, (reported, asked))
             self.assertIn("no faults", self.space("verify", self.library, ONE).stderr)
             self.assertEqual(plain_text(self.library / ".spaces"), [])
         self.assertGreater(hits, 0)

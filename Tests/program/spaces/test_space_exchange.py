@@ -149,8 +149,8 @@ class Exchange(SpaceTest):
     def test_wrong_passwords_are_slowed_down_like_all(self):
         both = self.visitor(secret=ONE, token=True)
         self.move(both, PUBLIC, "space")
-        told = self.move(both, PRIVATE, "other-space", 401, password="none of them")
-        self.assertEqual(told["detail"], "no space opens with this password")
+        reported = self.move(both, PRIVATE, "other-space", 401, password="none of them")
+        self.assertEqual(reported["detail"], "no space opens with this password")
         statuses = [both.send_json(f"api/images/{PRIVATE}/move", {"to": "other-space", "password": "none of them"}).status
                     for _ in range(7)]
         self.assertIn(429, statuses)

@@ -80,8 +80,8 @@ class Moving(SpaceTest):
     def test_the_original_of_an_upload_is_sealed_and_comes_back(self):
         client, picture = self.uploaded()
         self.assertEqual((self.library / "alpha.png").read_bytes(), picture.read_bytes())
-        told = self.move("alpha")
-        self.assertNotIn("publishes", told)
+        reported = self.move("alpha")
+        self.assertNotIn("publishes", reported)
         self.assertEqual(list(self.library.glob("alpha*")), [])
         self.space("verify", self.library, "the first one")
         self.move("~/alpha", to="library")

@@ -214,9 +214,9 @@ class Rekey(SpaceTest):
         return result.stderr
 
     def test_disk_that_is_full_after_the_switch_leaves_the_new_space(self):
-        told = self.faulty("full", 75)
-        self.assertIn("changed; ", told)
-        self.assertRegex(told, r"ziggurat: some old files could not be removed: cannot write .*: No space left on device; ")
+        reported = self.faulty("full", 75)
+        self.assertIn("changed; ", reported)
+        self.assertRegex(reported, r"ziggurat: some old files could not be removed: cannot write .*: No space left on device; ")
         self.assertWhole(self.library)
         self.assertIn("finished: ", self.rekey("--yes").stderr)
         self.assertChanged(self.library)

@@ -128,8 +128,8 @@ class Traces(SpaceTest):
             self.assertGreater(answer.status, 0)
             self.assertEqual(answer["cache-control"], "private, no-store", (method, path, answer.status))
             # Which version an image is, for who edits it.
-            is_told = method == "GET" and path.startswith("api/images/") and answer.status == 200 and "json" in answer["content-type"]
-            self.assertEqual((answer["etag"] != "", answer["access-control-allow-origin"]), (is_told, ""), (method, path))
+            is_description = method == "GET" and path.startswith("api/images/") and answer.status == 200 and "json" in answer["content-type"]
+            self.assertEqual((answer["etag"] != "", answer["access-control-allow-origin"]), (is_description, ""), (method, path))
         for method, path in (("POST", "api/uploads"), ("PATCH", "api/uploads/" + "0" * 32)):
             answer = owner.ask(path, method, b"", Tus_Resumable="1.0.0", Upload_Length=10, Upload_Offset=0)
             self.assertIn("no-store", answer["cache-control"])

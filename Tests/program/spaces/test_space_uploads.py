@@ -179,7 +179,7 @@ class SpaceUploads(SpaceTest):
         server = self.serve()
         sender, other, stranger, writer = self.owner(server), self.owner(server, TWO), Browser(server), Sender(server)
         self.assertEqual(writer.log_in({"token": token_file().read_text().strip()}).status, 200)
-        told = {name: self.listen(server, who) for name, who in (("sender", sender), ("other", other), ("writer", writer))}
+        reported = {name: self.listen(server, who) for name, who in (("sender", sender), ("other", other), ("writer", writer))}
         path = sender.begin(self.data, 1000, filename="grandmother.jpg", folder="~/")
         public = writer.begin(self.data, 1000, filename="harbour.jpg")
         self.assertTrue(plain_text(self.library), "the search finds what lies open")
@@ -195,7 +195,7 @@ class SpaceUploads(SpaceTest):
         self.assertEqual(sender.patch(path, 1000, self.data[1000:]).status, 204)
         self.assertEqual(sender.end(path)["status"], "done")
         time.sleep(0.3)
-        for name, connection in told.items():
+        for name, connection in reported.items():
             events = heard(connection)
             self.assertEqual(b"grandmother" in events, name == "sender", name)
             self.assertEqual(b"harbour" in events, name == "writer", name)

@@ -70,15 +70,15 @@ class Work(SpaceTest):
                 # The server reads the keyring once at its start, on another thread than the one that answers.
                 while self.read(counts)[2] == 0:
                     time.sleep(0.05)
-                told = set()
+                reported = set()
                 for guess in ("of no space", "x", "of no space", "y" * 1024):
                     before = self.read(counts)
                     answer = Browser(server).unlock(guess)
                     after = self.read(counts)
                     self.assertEqual(answer.status, 401)
                     self.assertEqual(tuple(b - a for a, b in zip(before, after)), (1, SLOTS, 1), (count, guess))
-                    told.add((answer.body, tuple(field for field in answer.fields if field[0] != "date")))
-                self.assertEqual(len(told), 1)
+                    reported.add((answer.body, tuple(field for field in answer.fields if field[0] != "date")))
+                self.assertEqual(len(reported), 1)
                 # Nor does it go on working when it is idle.
                 idle = self.read(counts)
                 time.sleep(2.2)

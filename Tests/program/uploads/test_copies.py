@@ -36,8 +36,8 @@ class Copies(unittest.TestCase):
         """What became of it."""
         answer = self.post(image, region, **more)
         self.assertEqual(answer.status, 202, answer.body)
-        told = json.loads(answer.body)
-        self.assertEqual((told["copyOf"], answer["location"]), (image.replace("%2F", "/"), f"/api/uploads/{told['id']}"))
+        reported = json.loads(answer.body)
+        self.assertEqual((reported["copyOf"], answer["location"]), (image.replace("%2F", "/"), f"/api/uploads/{reported['id']}"))
         state = self.client.end(answer["location"])
         self.assertEqual(state["status"], "done", state)
         return state["image"]

@@ -71,9 +71,9 @@ class Crashes(unittest.TestCase):
             client = Client(server)
             # Killed twice in the midst of the same picture, it is told as failed, and the client sends it again.
             for name, path in sent.items():
-                told = client.end("/api/uploads/" + path.split("/")[-1])
-                if told["status"] == "failed":
-                    self.assertIn("ended twice", told["message"])
+                reported = client.end("/api/uploads/" + path.split("/")[-1])
+                if reported["status"] == "failed":
+                    self.assertIn("ended twice", reported["message"])
                     again = photo(folder("p") / "x.jpg", 300, 600).read_bytes() + name.encode()
                     self.assertEqual(client.send(again, filename=f"{name}.jpg")[0].status, 204)
             until = time.monotonic() + 120
@@ -121,8 +121,8 @@ class Crashes(unittest.TestCase):
                 self.assertIn(client.state(path)["status"], ("waiting", "tiling", "done"))
                 head = client.ask("HEAD", path)
                 self.assertEqual((head.status, head["upload-offset"]), (200, str(len(data))))
-                told = client.end(path)
-                self.assertEqual((told["status"], told["image"], told["duplicate"]), ("done", "quay", False))
+                reported = client.end(path)
+                self.assertEqual((reported["status"], reported["image"], reported["duplicate"]), ("done", "quay", False))
                 self.assertEqual((client.images(), rest_of(library)), ({"quay"}, []))
             self.assertEqual(tiles(library / "quay.szi"), tiles(built / "quay.szi"))
         self.assertIn('"image":"quay"', killed[1])
@@ -158,9 +158,9 @@ class Attempts(unittest.TestCase):
             self.assertEqual(self.record(library, path)["attempts"], number)
         with serve(library) as server:
             client = Client(server)
-            told = client.end(path)
-            self.assertEqual((told["status"], told["image"] if "image" in told else None), ("failed", None))
-            self.assertIn("ended twice", told["message"])
+            reported = client.end(path)
+            self.assertEqual((reported["status"], reported["image"] if "image" in reported else None), ("failed", None))
+            self.assertIn("ended twice", reported["message"])
             self.assertEqual(client.ask("HEAD", path).status, 410)
             self.assertEqual(rest_of(library), [])
             # The others go on.
@@ -185,8 +185,8 @@ class Attempts(unittest.TestCase):
         built = tiles(library / "quay.szi")
         with serve(library) as server:
             client = Client(server)
-            told = client.end(path)
-            self.assertEqual((told["status"], told["image"], told["duplicate"]), ("done", "quay", False))
+            reported = client.end(path)
+            self.assertEqual((reported["status"], reported["image"], reported["duplicate"]), ("done", "quay", False))
             self.assertEqual((client.images(), rest_of(library), tiles(library / "quay.szi")), ({"quay"}, [], built))
 
     def test_what_ended_the_server_once_is_tried_again(self):
@@ -251,16 +251,16 @@ class Memory(unittest.TestCase):
                   client.send(b"\xff\xd8\xff" + bytes(500), filename="hollow\\n.jpg")[1],
                   client.create(100, filename="cancelled.jpg")["location"]]
         self.assertEqual(client.ask("DELETE", paths[-1]).status, 204)
-        told = {path: client.end(path) for path in paths}
-        self.assertEqual([each["status"] for each in told.values()], ["done", "done", "failed", "failed", "failed"])
-        self.assertEqual([each.get("image") for each in told.values()], ["a/b/Käfer 虫", "a/b/Käfer 虫", None, None, None])
-        return told
+        reported = {path: client.end(path) for path in paths}
+        self.assertEqual([each["status"] for each in reported.values()], ["done", "done", "failed", "failed", "failed"])
+        self.assertEqual([each.get("image") for each in reported.values()], ["a/b/Käfer 虫", "a/b/Käfer 虫", None, None, None])
+        return reported
 
     def test_outcomes_of_uploads_are_reported_after_a_restart(self):
         for how in (15, 9):
             library = folder("library")
             server = serve(library)
-            told = self.ended(Client(server))
+            reported = self.ended(Client(server))
             open_one = Client(server).create(100, filename="open.jpg")["location"]
             server.stop(how)
             # A loss of power may cut the last line off.
@@ -270,7 +270,7 @@ class Memory(unittest.TestCase):
             self.assertEqual(journal.stat().st_mode & 0o777, 0o600)
             with serve(library) as server:
                 client = Client(server)
-                for path, state in told.items():
+                for path, state in reported.items():
                     self.assertEqual(client.state(path), state)
                     head = client.ask("HEAD", path)
                     sent = client.patch(path, 0, b"x").status
@@ -282,16 +282,16 @@ class Memory(unittest.TestCase):
                     self.assertEqual(client.ask("GET", path, token=None).status, 401)
                 self.assertEqual(client.ask("HEAD", open_one).status, 200)
                 # Who needs no more answer says so; the picture stays.
-                first = next(iter(told))
+                first = next(iter(reported))
                 self.assertEqual(client.ask("DELETE", first).status, 204)
                 self.assertEqual((client.ask("GET", first).status, client.images()), (404, {"a/b/Käfer 虫"}))
             with serve(library) as server:
-                self.assertEqual([Client(server).ask("GET", path).status for path in told], [404, 200, 200, 200, 200])
+                self.assertEqual([Client(server).ask("GET", path).status for path in reported], [404, 200, 200, 200, 200])
 
     def test_it_is_forgotten_after_a_week(self):
         library = folder("library")
         with serve(library) as server:
-            told = self.ended(Client(server))
+            reported = self.ended(Client(server))
         journal = library / ".ziggurat-uploads/.ended"
         lines = [json.loads(line) for line in journal.read_text().splitlines()]
         week = 7 * 24 * 3600
@@ -299,7 +299,7 @@ class Memory(unittest.TestCase):
             now = int(time.time())
             journal.write_text("".join(json.dumps({**line, "time": now - age}) + "\n" for line in lines))
             with serve(library) as server:
-                self.assertEqual({Client(server).ask("GET", path).status for path in told}, {status})
+                self.assertEqual({Client(server).ask("GET", path).status for path in reported}, {status})
         self.assertEqual(journal.read_bytes(), b"")
 
 

@@ -156,8 +156,8 @@ class Originals(unittest.TestCase):
         for path in self.files():
             (self.library / path).unlink()
         for sent, name, image, id in ((data, "again.png", "photo", "photo"), (several, "again.tif", "book", "book%2F2")):
-            told = self.sent(sent, name)
-            self.assertEqual((told["status"], told["duplicate"], told["image"]), ("done", True, image))
+            reported = self.sent(sent, name)
+            self.assertEqual((reported["status"], reported["duplicate"], reported["image"]), ("done", True, image))
             self.assertEqual(self.original(id), sent)
         self.assertEqual(self.files(), {"photo.png": data, "book.tif": several})
 
