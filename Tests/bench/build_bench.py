@@ -128,15 +128,15 @@ class Bench:
             ratios = [b.wall / a.wall for a, b in zip(runs[way.name], runs[peer])]
             ratio = statistics.median(ratios)
             work = statistics.median(b.cpu / a.cpu for a, b in zip(runs[way.name], runs[peer]))
-            faults = []
+            misses = []
             bar = way.least_best if number else way.least
             if bar and ratio < bar:
-                faults.append("too slow")
+                misses.append("too slow")
             if mine.peak > theirs.peak:
-                faults.append("more memory")
+                misses.append("more memory")
             if lossless and mine.made > theirs.made:
-                faults.append("larger")
-            verdict = f"missed: {', '.join(faults)}" if faults else "met"
+                misses.append("larger")
+            verdict = f"missed: {', '.join(misses)}" if misses else "met"
             print(f"  {way.name} {mine.wall:.2f} s, {mine.peak / 1e6:.0f} MB; {peer} {theirs.wall:.2f} s, "
                   f"{theirs.peak / 1e6:.0f} MB; ratio {ratio:.2f} (rounds within ±{spread(ratios):.0%}; bar "
                   f"{bar or 'none'}), cpu ratio {work:.2f}, memory ratio {mine.peak / theirs.peak:.2f}, size ratio "

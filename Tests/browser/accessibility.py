@@ -7,7 +7,7 @@ from browser import Visit
 AXE_OWN = ["Applying inline style"]
 
 
-def axe_faults(visit: Visit, within: str | None = None) -> list[str]:
+def axe_violations(visit: Visit, within: str | None = None) -> list[str]:
     """The faults that axe knows on the page, or within what a selector finds there, each with the elements that have it."""
     results = Axe().run(visit.page, context=within, options={"resultTypes": ["violations"]})
-    return [f"{fault['id']}: {[node['html'][:200] for node in fault['nodes']]}" for fault in results.response["violations"]]
+    return [f"{violation['id']}: {[node['html'][:200] for node in violation['nodes']]}" for violation in results.response["violations"]]

@@ -151,19 +151,19 @@ class Visit:
             const fetch = globalThis.fetch
             globalThis.fetch = (url, options) => { globalThis.fetched.push(String(url)); return fetch(url, options) }""" + ("" if offline else "\ndelete Navigator.prototype.serviceWorker"))
         self.width, self.height, self.ratio = width, height, ratio
-        self.requests, self.aborted, self.faults, self.tile_by_tile = [], [], [], tile_by_tile
+        self.requests, self.aborted, self.errors, self.tile_by_tile = [], [], [], tile_by_tile
         if tile_by_tile:
             self.page.route("**/viewport.tiles?*", lambda route: route.fulfill(status=204))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("requestfailed", self.failed)
         self.page.on("response", lambda answer: answer.status >= 400
-                     and self.faults.append(f"{answer.status} {answer.url}"))
+                     and self.errors.append(f"{answer.status} {answer.url}"))
         self.page.on("console", lambda message: message.type in ("error", "warning")
-                     and self.faults.append(f"console: {message.text}"))
-        self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+                     and self.errors.append(f"console: {message.text}"))
+        self.page.on("pageerror", lambda error: self.errors.append(f"error: {error}"))
 
     def failed(self, request):
-        (self.aborted if request.failure == "net::ERR_ABORTED" else self.faults).append(request.url)
+        (self.aborted if request.failure == "net::ERR_ABORTED" else self.errors).append(request.url)
 
     def open(self, path="", wait=True):
         self.page.goto(self.host + path)
@@ -281,11 +281,11 @@ class Visit:
     def touches(self, pace=None):
         return Touches(self, pace)
 
-    def close(self, faults=()):
+    def close(self, allowed_errors=()):
         """Ends the visit; complaints beyond those expected are a failure."""
         self.page.unroute_all(behavior="ignoreErrors")
         self.context.close()
-        rest = [fault for fault in self.faults if not any(re.search(pattern, fault) for pattern in faults)]
+        rest = [problem for problem in self.errors if not any(re.search(pattern, problem) for pattern in allowed_errors)]
         assert not rest, rest
         elsewhere = [url for url in self.requests if not url.startswith((self.host, "data:", "blob:"))]
         assert not elsewhere, f"asked another host: {elsewhere}"
@@ -294,7 +294,7 @@ class Visit:
 class PageTest(unittest.TestCase):
     """A test that visits pages; each must end without a complaint."""
 
-    def visit(self, faults=(), **options):
+    def visit(self, allowed_errors=(), **options):
         visit = Visit(**options)
-        self.addCleanup(visit.close, faults)
+        self.addCleanup(visit.close, allowed_errors)
         return visit

@@ -40,8 +40,8 @@ class EditingTest(PageTest):
     def ids(self):
         return [image["id"] for image in self.api("images")["images"]][:-1]
 
-    def writer(self, faults=(), **options):
-        visit = self.visit(host=self.host, faults=list(faults), **options)
+    def writer(self, allowed_errors=(), **options):
+        visit = self.visit(host=self.host, allowed_errors=list(allowed_errors), **options)
         visit.open("#token=" + TOKEN, wait=False)
         visit.until("return document.querySelector('.select') && document.querySelectorAll('.there').length > 4", "the gallery")
         return visit

@@ -45,9 +45,9 @@ class Elsewhere:
 
 
 class EmbeddingTest(PageTest):
-    def page(self, body, width=1000, height=700, faults=(), sized=True, **options):
+    def page(self, body, width=1000, height=700, allowed_errors=(), sized=True, **options):
         """- sized: the viewer has a size of its own."""
-        visit = self.visit(width=width, height=height, faults=faults, **options)
+        visit = self.visit(width=width, height=height, allowed_errors=allowed_errors, **options)
         text = PAGE + (SIZES if sized else "") + body
         visit.page.route("**/embedding", lambda route: route.fulfill(content_type="text/html", body=text))
         visit.open("embedding", wait=False)

@@ -23,7 +23,7 @@ from PIL import Image  # noqa: E402
 
 import processes  # noqa: E402
 from harness import BINARY, CRASH, ROOT, WALLPAPER, folder, photo, run  # noqa: E402
-from szi import archive_faults, archives, leftovers  # noqa: E402
+from szi import archive_defects, archives, leftovers  # noqa: E402
 from upload_client import Client, rest_of, serve  # noqa: E402
 
 GOOD = int(os.environ.get("GOOD", 100))
@@ -111,7 +111,7 @@ class Attacks(unittest.TestCase):
                 self.assertReported(path, lines, code == 0)
                 self.assertEqual(leftovers(library), [])
                 for archive in archives(library):
-                    self.assertEqual(archive_faults(archive), [])
+                    self.assertEqual(archive_defects(archive), [])
                 self.assertLessEqual(peak / MEGABYTE, LIMIT + SPARE)
         print(f"[MB: {peaks}] ", end="", flush=True)
 
@@ -120,7 +120,7 @@ class Watcher:
     """Asks for tiles without a pause and keeps what was wrong with the answers."""
 
     def __init__(self, port: int, tiles: dict[str, bytes]):
-        self.port, self.tiles, self.faults, self.count, self.longest = port, tiles, [], 0, 0.0
+        self.port, self.tiles, self.failures, self.count, self.longest = port, tiles, [], 0, 0.0
         self.ending = threading.Event()
         self.thread = threading.Thread(target=self.work, daemon=True)
         self.thread.start()
@@ -137,9 +137,9 @@ class Watcher:
                     self.longest = max(self.longest, time.monotonic() - began)
                     self.count += 1
                     if (answer.status, body) != (200, data):
-                        self.faults.append(f"{answer.status}, {len(body)} bytes: {path}")
+                        self.failures.append(f"{answer.status}, {len(body)} bytes: {path}")
         except (OSError, http.client.HTTPException) as error:
-            self.faults.append(f"no answer: {type(error).__name__} {error}")
+            self.failures.append(f"no answer: {type(error).__name__} {error}")
 
     def end(self) -> None:
         self.ending.set()
@@ -166,12 +166,12 @@ class Uploads(unittest.TestCase):
             watcher.end()
             peak = memory.end()
             self.assertTrue(server.alive())
-            self.assertEqual((watcher.faults[:5], watcher.count > 20), ([], True))
+            self.assertEqual((watcher.failures[:5], watcher.count > 20), ([], True))
             self.assertEqual(rest_of(library), [])
             until = time.monotonic() + 30
-            while processes.cells(server.process.pid) and time.monotonic() < until:
+            while processes.workers(server.process.pid) and time.monotonic() < until:
                 time.sleep(0.1)
-            self.assertEqual((processes.cells(server.process.pid), processes.zombies(server.process.pid)), ([], []))
+            self.assertEqual((processes.workers(server.process.pid), processes.zombies(server.process.pid)), ([], []))
         for name, reported in ends.items():
             with self.subTest(name):
                 self.assertIn(reported["status"], ("done", "failed"))

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 
 import corpus  # noqa: E402
 from harness import BINARY, CRASH, folder, seed  # noqa: E402
-from szi import archive_faults, archives, leftovers  # noqa: E402
+from szi import archive_defects, archives, leftovers  # noqa: E402
 
 SECONDS = 120  # A hang, not a speed: the files are small.
 MEMORY = 400_000_000  # bytes resident, for pictures of 420×310
@@ -27,7 +27,7 @@ def must_be_reported(path: Path) -> bool:
             and not path.name.startswith("cut-last") and "pyramid" not in path.name)
 
 
-class Hostile(unittest.TestCase):
+class DamagedFiles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.files = corpus.make(folder("corpus"))
@@ -91,7 +91,7 @@ class Hostile(unittest.TestCase):
                 else:
                     self.assertEqual(errors, "")
                     for archive in archives(library):
-                        self.assertEqual(archive_faults(archive), [])
+                        self.assertEqual(archive_defects(archive), [])
         print(f"[{refused} refused, {reported} reported, {len(self.files) - refused - reported} still readable; peak {peak / 1e6:.0f} MB: {largest}] ",
               end="", flush=True)
         self.assertGreater(refused + reported, len(self.files) // 2)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "program"))
 from harness import Server, folder, photo, run  # noqa: E402
-from processes import cells, stopped  # noqa: E402
+from processes import workers, stopped  # noqa: E402
 
 
 class Rendering(unittest.TestCase):
@@ -113,7 +113,7 @@ class Rendering(unittest.TestCase):
     def test_a_crowd_at_one_address_takes_nothing_from_another(self):
         server, _, _ = self.serve("--threads", 1, "--render-queue", 4)
         crowd = [self.ask(server, self.DEAR.format(1), "127.0.0.2")]
-        self.wait(lambda: cells(server.process.pid))
+        self.wait(lambda: workers(server.process.pid))
         # However fast the machine is, the first is in work until all have asked.
         with stopped(server.process.pid):
             crowd += [self.ask(server, self.DEAR.format(number), "127.0.0.2") for number in range(2, 6)]

@@ -56,7 +56,7 @@ rm -rf /etc/nginx/conf.d/* /var/cache/ziggurat-* /var/lib/ziggurat-edge /etc/zig
         lines = self.shell(f"{CURL} --output /dev/null --dump-header - {' '.join(options)} '{scheme}://{HOST}{target}'").stdout.splitlines()
         return int(lines[0].split()[1]), dict(line.lower().split(": ", 1) for line in lines[1:] if ": " in line)
 
-    def check_doors(self) -> None:
+    def check_access(self) -> None:
         """What every front in front of everything does."""
         status, headers = self.ask("/dzi/one.dzi")
         self.assertEqual((status, headers["strict-transport-security"]), (200, "max-age=63072000"))
@@ -68,7 +68,7 @@ rm -rf /etc/nginx/conf.d/* /var/cache/ziggurat-* /var/lib/ziggurat-edge /etc/zig
     def test_nginx(self):
         self.serve("127.0.0.1")
         self.shell(f"install -m 644 {EXAMPLES}/nginx.conf /etc/nginx/conf.d/ziggurat.conf; nginx -t; systemctl start nginx")
-        self.check_doors()
+        self.check_access()
         self.shell("systemctl stop server-127-0-0-1")
         # Five browsers behind one address, each with a hundred requests at a time, of which none is answered before all are there.
         self.shell("""cat > /root/slow.py <<'PYTHON'
@@ -103,7 +103,7 @@ systemctl start caddy; until test -e /var/lib/caddy/.local/share/caddy/pki/autho
 cp /root/ca.pem /root/other.pem; cp /var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt /root/ca.pem
 until {CURL} --output /dev/null https://{HOST}/healthz; do sleep 0.2; done""")
         try:
-            self.check_doors()
+            self.check_access()
         finally:
             self.shell("mv /root/other.pem /root/ca.pem")
 
@@ -124,7 +124,7 @@ until {CURL} --output /dev/null https://{HOST}/healthz; do sleep 0.2; done""")
             self.shell(f"until {CURL} --fail --output /dev/null https://{HOST}/dzi/{name}.dzi; do sleep 0.2; done")
 
         forgets("one")
-        self.check_doors()
+        self.check_access()
 
     def test_the_edge_by_nginx(self):
         copying, starting = steps("apt-get install nginx-light python3"), steps("nginx -t")

@@ -19,7 +19,7 @@ import time
 import unittest
 from pathlib import Path
 
-from szi import archive_faults
+from szi import archive_defects
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("ZIGGURAT", ROOT / ".build/release/ziggurat")).resolve()
@@ -242,7 +242,7 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(result.stdout, "")
 
     def assertWhole(self, path: Path):
-        self.assertEqual(archive_faults(path)[:5], [], path.name)
+        self.assertEqual(archive_defects(path)[:5], [], path.name)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-CELL, NURSERY = "ziggurat-worker", "ziggurat-zygote"
+WORKER, FORK_SERVER = "ziggurat-worker", "ziggurat-zygote"
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -42,8 +42,8 @@ def name(pid: int) -> str:
         return ""
 
 
-def cells(pid: int) -> list[int]:
-    return [each for each in descendants(pid) if name(each) == CELL]
+def workers(pid: int) -> list[int]:
+    return [each for each in descendants(pid) if name(each) == WORKER]
 
 
 @contextmanager
@@ -138,16 +138,16 @@ class ProcessKiller:
     `kills` counts those that were really hit, `nurseries` those of them that make cells.
     """
 
-    def __init__(self, pid: int, chance, pause: tuple[float, float], nursery: float = 0, most: int = 1 << 30):
-        self.pid, self.chance, self.pause, self.nursery, self.most = pid, chance, pause, nursery, most
-        self.kills = self.nurseries = 0
+    def __init__(self, pid: int, chance, pause: tuple[float, float], fork_server: float = 0, most: int = 1 << 30):
+        self.pid, self.chance, self.pause, self.fork_server, self.most = pid, chance, pause, fork_server, most
+        self.kills = self.fork_servers = 0
         self.ending = threading.Event()
         self.thread = threading.Thread(target=self.work, daemon=True)
         self.thread.start()
 
     def work(self) -> None:
         while not self.ending.wait(self.chance.uniform(*self.pause)) and self.kills < self.most:
-            wanted = NURSERY if self.chance.random() < self.nursery else CELL
+            wanted = FORK_SERVER if self.chance.random() < self.fork_server else WORKER
             # A cell may live for milliseconds: one that comes within the pause is taken.
             until = time.monotonic() + self.pause[1]
             while not (found := [each for each in descendants(self.pid) if name(each) == wanted]):
@@ -155,7 +155,7 @@ class ProcessKiller:
                     break
             if found and kill(self.chance.choice(found)):
                 self.kills += 1
-                self.nurseries += wanted == NURSERY
+                self.fork_servers += wanted == FORK_SERVER
 
     def end(self) -> int:
         self.ending.set()

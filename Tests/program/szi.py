@@ -38,24 +38,24 @@ def jpeg_size(data: bytes) -> tuple[int, int]:
     raise ValueError("no frame header")
 
 
-def archive_faults(path: Path) -> list[str]:
+def archive_defects(path: Path) -> list[str]:
     """All that is wrong with an SZI archive of JPEG tiles, by the specification; empty when it is whole."""
     tested = subprocess.run(["unzip", "-tqq", path], capture_output=True, text=True)
     if tested.returncode != 0:
         return [f"unzip -t: {tested.stdout.strip()} {tested.stderr.strip()}"]
-    faults = []
+    defects = []
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         root = names[0].split("/")[0]
-        faults += [f"not stored: {entry.filename}" for entry in archive.infolist()
+        defects += [f"not stored: {entry.filename}" for entry in archive.infolist()
                    if entry.compress_type != zipfile.ZIP_STORED]
-        faults += [f"outside {root}/: {name}" for name in names if not name.startswith(root + "/")]
-        faults += [f"twice: {name}" for name in names if names.count(name) > 1] if len(names) < 2000 else []
+        defects += [f"outside {root}/: {name}" for name in names if not name.startswith(root + "/")]
+        defects += [f"twice: {name}" for name in names if names.count(name) > 1] if len(names) < 2000 else []
         image = ElementTree.fromstring(archive.read(f"{root}/{root}.dzi"))
         size, tile = image.find(f"{DZI}Size"), int(image.get("TileSize"))
         extension = image.get("Format")
         if image.get("Overlap") != "0":
-            faults.append(f"overlap {image.get('Overlap')}")
+            defects.append(f"overlap {image.get('Overlap')}")
         expected = {}
         for level, (width, height) in enumerate(levels(int(size.get("Width")), int(size.get("Height")))):
             for column in range(-(-width // tile)):
@@ -63,12 +63,12 @@ def archive_faults(path: Path) -> list[str]:
                     expected[f"{root}/{root}_files/{level}/{column}_{row}.{extension}"] = (
                         min(tile, width - column * tile), min(tile, height - row * tile))
         found = {name for name in names if name.startswith(f"{root}/{root}_files/") and name[-1] != "/"}
-        faults += [f"missing: {name}" for name in sorted(expected.keys() - found)]
-        faults += [f"spare: {name}" for name in sorted(found - expected.keys())]
+        defects += [f"missing: {name}" for name in sorted(expected.keys() - found)]
+        defects += [f"spare: {name}" for name in sorted(found - expected.keys())]
         if extension == "jpg":
-            faults += [f"{name}: {jpeg_size(archive.read(name))}, not {expected[name]}"
+            defects += [f"{name}: {jpeg_size(archive.read(name))}, not {expected[name]}"
                        for name in sorted(expected.keys() & found)
                        if jpeg_size(archive.read(name)) != expected[name]]
         if f"{root}/scan-properties.xml" not in names:
-            faults.append("no scan-properties.xml")
-    return faults
+            defects.append("no scan-properties.xml")
+    return defects

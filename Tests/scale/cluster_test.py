@@ -31,8 +31,8 @@ def digests(library: Path) -> dict[str, str]:
 
 def make_sources(place: Path, scale: int = 1) -> None:
     """Pictures of every kind, names that collide, twins, links, pages, broken and hostile ones."""
-    hostile = sorted(path for path in (ROOT / "Tests/Fixtures/hostile").iterdir() if path.is_file() and not path.name.startswith("hang"))
-    for number, path in enumerate(hostile[:12]):
+    untrusted = sorted(path for path in (ROOT / "Tests/Fixtures/hostile").iterdir() if path.is_file() and not path.name.startswith("hang"))
+    for number, path in enumerate(untrusted[:12]):
         (place / "hostile").mkdir(parents=True, exist_ok=True)
         shutil.copy(path, place / f"hostile/{number}-{path.name}")
     first = photo(place / "first.jpg", 900, 700)

@@ -51,7 +51,7 @@ class Readers:
         # What was answered: statuses, and what the cache said of each.
         self.counts: collections.Counter[str] = collections.Counter()
         # What must not be.
-        self.faults: list[str] = []
+        self.errors: list[str] = []
         self.left = 0
 
     def run(self, requests: int, threads: int = 8) -> None:
@@ -88,15 +88,15 @@ class Readers:
                 answer = self.edge.ask(target, connection, **{name.replace("-", "_"): value for name, value in headers.items()})
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
-                self.tell("no answer", f"{target}: {error!r}")
+                self.count("no answer", f"{target}: {error!r}")
                 continue
-            fault = self.fault(target, id, place, headers, answer)
+            problem = self.problem(target, id, place, headers, answer)
             if tag := answer.headers["ETag"]:
                 tags[target] = tag
-            self.tell(f"{answer.status} {answer.cached}" if answer.status in (200, 304) else str(answer.status), fault)
+            self.count(f"{answer.status} {answer.cached}" if answer.status in (200, 304) else str(answer.status), problem)
         connection.close()
 
-    def fault(self, target: str, id: str, place: tuple[int, int, int], headers: dict[str, str], answer) -> str | None:
+    def problem(self, target: str, id: str, place: tuple[int, int, int], headers: dict[str, str], answer) -> str | None:
         """What is wrong with an answer; nil where nothing is."""
         if answer.status == 503:
             return None
@@ -111,13 +111,13 @@ class Readers:
             return f"{target}: {tag} is of no generation that was published"
         if answer.status == 200 and answer.body != known[0].tiles[place]:
             return f"{target}: its {len(answer.body)} bytes are not those of {tag}"
-        pins = re.findall(r"[?&][vg]=([^&]*)", target)
-        if "immutable" in answer.headers["Cache-Control"] and (not pins or pins[0].lower() != generation):
+        requested = re.findall(r"[?&][vg]=([^&]*)", target)
+        if "immutable" in answer.headers["Cache-Control"] and (not requested or requested[0].lower() != generation):
             return f"{target}: is to be kept for ever, and is {tag}"
         return None
 
-    def tell(self, what: str, fault: str | None) -> None:
+    def count(self, what: str, problem: str | None) -> None:
         with self.lock:
             self.counts[what] += 1
-            if fault:
-                self.faults.append(fault)
+            if problem:
+                self.errors.append(problem)

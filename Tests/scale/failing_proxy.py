@@ -10,7 +10,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
-class FaultyProxy:
+class FailingProxy:
     def __init__(self, store: int, chance: random.Random):
         # Of questions that are refused, 0...1.
         self.share = 0.0

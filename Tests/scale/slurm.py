@@ -109,9 +109,9 @@ class Slurm:
         lines = self.call("squeue", "-h", "-r", "-t", "PENDING", "-o", "%i %r").splitlines()
         pending = {job for job, reason in (line.split(maxsplit=1) for line in lines) if reason == "BeginTime"}
         self.requeued = {job: self.requeued.get(job, time.monotonic()) for job in pending}
-        for job, moment in self.requeued.items():
+        for job, at in self.requeued.items():
             # In the second in which its credential was revoked it would be given one that counts as revoked, and ended for good.
-            if time.monotonic() - moment > 2:
+            if time.monotonic() - at > 2:
                 # It may have begun by itself in between.
                 self.call("scontrol", "update", f"JobId={job}", "StartTime=now", check=False)
 

@@ -85,7 +85,7 @@ class EdgeChanges(unittest.TestCase):
     def tile(self, number: int) -> str:
         return f"/dzi/i{number}_files/8/0_0.jpg"
 
-    def pinned(self, number: int) -> str | None:
+    def immutable_url(self, number: int) -> str | None:
         listed = self.servers[0].get(f"/api/images/i{number}")
         return f"{self.tile(number)}?v={json.loads(listed.body)['generation']}" if listed.status == 200 else None
 
@@ -97,7 +97,7 @@ class EdgeChanges(unittest.TestCase):
 
     def look(self, number: int) -> None:
         """What the cache then has."""
-        for target in (self.tile(number), self.pinned(number), f"/api/images/i{number}"):
+        for target in (self.tile(number), self.immutable_url(number), f"/api/images/i{number}"):
             if target:
                 self.edge.ask(target)
 
@@ -134,14 +134,14 @@ class EdgeChanges(unittest.TestCase):
     def delete(self, number: int, *_):
         # The one of the servers that is asked for it may be the last to see that it is there again.
         end = time.monotonic() + 20
-        while not (pinned := self.pinned(number)):
+        while not (immutable_url := self.immutable_url(number)):
             self.assertLess(time.monotonic(), end)
-        self.last = pinned
-        self.edge.ask(pinned)
-        self.assertEqual([self.edge.ask(pinned).status, self.edge.ask(pinned).cached], [200, "HIT"])
+        self.last = immutable_url
+        self.edge.ask(immutable_url)
+        self.assertEqual([self.edge.ask(immutable_url).status, self.edge.ask(immutable_url).cached], [200, "HIT"])
         self.deleted[number] = self.written("DELETE", number)["deleted"]["id"]
         # That nobody can be shown it, also who has its address.
-        return lambda ask: ask(pinned).status == ask(self.tile(number)).status == ask(f"/api/images/i{number}").status == 404
+        return lambda ask: ask(immutable_url).status == ask(self.tile(number)).status == ask(f"/api/images/i{number}").status == 404
 
     def restore(self, number: int, *_):
         answer = self.client.ask("POST", f"/api/trash/{self.deleted.pop(number)}/restore", tus=False)

@@ -125,8 +125,8 @@ class EdgeRepublishing(unittest.TestCase):
         total, away = readers.counts.total(), readers.counts["503"]
         kept = sum(count for what, count in readers.counts.items() if what.endswith(" HIT"))
         print(f"[{name}: {total} requests in {seconds:.0f} s, {sum(warm.values())} before; {dict(readers.counts)}; {kept / total:.3f} from the cache; "
-              f"{away / total:.4%} 503; {len(readers.faults)} faults]", flush=True)
-        self.assertEqual(readers.faults[:10], [])
+              f"{away / total:.4%} 503; {len(readers.errors)} faults]", flush=True)
+        self.assertEqual(readers.errors[:10], [])
         self.assertLess(away / total, 0.001)
         # In the end everybody has what was published last.
         end = time.monotonic() + 30

@@ -11,10 +11,10 @@ class SlurmBuilds(ClusterTest):
     def test_workers_and_a_node_are_killed_and_the_library_is_what_one_machine_builds(self):
         chance = seed("slurm")
         library = self.base / "library"
-        moments = [chance.uniform(0.5, 12) for _ in range(WORKERS_KILLED + 1)]
-        print(f"[{len(self.alone)} images; kills at {', '.join(f'{moment:.1f} s' for moment in moments)}, a node at the first of them]", end=" ", flush=True)
+        times = [chance.uniform(0.5, 12) for _ in range(WORKERS_KILLED + 1)]
+        print(f"[{len(self.alone)} images; kills at {', '.join(f'{at:.1f} s' for at in times)}, a node at the first of them]", end=" ", flush=True)
         self.build(library, chance)
-        self.go_on([(moments[0], self.kill_node), *((moment, self.kill_worker) for moment in moments[1:])])
+        self.go_on([(times[0], self.kill_node), *((at, self.kill_worker) for at in times[1:])])
         self.compare(digests(library))
         self.assertEqual(leftovers(library), [])
         # crash-2 ends its decoder in one run of two.

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 from ceph import Ceph
 from cluster_test import WORKERS_KILLED, ClusterTest
 from engine import BUCKET
-from failing_proxy import FaultyProxy
+from failing_proxy import FailingProxy
 from harness import run, seed
 
 REFUSED, MINUTE = 0.3, 60.0
@@ -20,15 +20,15 @@ class SlurmBuildsIntoAStore(ClusterTest):
         store = Ceph()
         store.start()
         self.addCleanup(store.stop)
-        proxy = FaultyProxy(store.port, chance)
+        proxy = FailingProxy(store.port, chance)
         self.addCleanup(proxy.close)
         environment = {name: value for name, value in store.environment.items() if name.startswith("AWS_")} | {
             "AWS_ENDPOINT_URL_S3": proxy.endpoint}
         # An idle machine is done in half a minute where nothing is killed.
         workers = [chance.uniform(2, 15) for _ in range(WORKERS_KILLED)]
-        node, gateway, away, faults = (chance.uniform(*span) for span in ((2, 15), (5, 15), (1, 8), (0, 10)))
-        print(f"[{len(self.alone)} images; workers killed at {', '.join(f'{moment:.1f} s' for moment in workers)}, a node at {node:.1f} s, the gateway at "
-              f"{gateway:.1f} s for {away:.1f} s, {REFUSED:.0%} of questions refused from {faults:.1f} s to {faults + MINUTE:.1f} s]", end=" ", flush=True)
+        node, gateway, away, failures = (chance.uniform(*span) for span in ((2, 15), (5, 15), (1, 8), (0, 10)))
+        print(f"[{len(self.alone)} images; workers killed at {', '.join(f'{at:.1f} s' for at in workers)}, a node at {node:.1f} s, the gateway at "
+              f"{gateway:.1f} s for {away:.1f} s, {REFUSED:.0%} of questions refused from {failures:.1f} s to {failures + MINUTE:.1f} s]", end=" ", flush=True)
 
         def kill_gateway() -> None:
             store.gateway.kill()
@@ -41,8 +41,8 @@ class SlurmBuildsIntoAStore(ClusterTest):
         library = f"s3://{BUCKET}/built"
         self.build(library, chance, **environment)
         self.go_on([(node, self.kill_node), (gateway, kill_gateway), (gateway + away, store.begin_gateway),
-                    (faults, lambda: refuse(REFUSED)), (faults + MINUTE, lambda: refuse(0)),
-                    *((moment, self.kill_worker) for moment in workers)])
+                    (failures, lambda: refuse(REFUSED)), (failures + MINUTE, lambda: refuse(0)),
+                    *((at, self.kill_worker) for at in workers)])
         refuse(0)
         print(f"[{dict(proxy.counts)}, {self.sent(store)} archives sent]", end=" ", flush=True)
         self.assertEqual(self.killed.total(), WORKERS_KILLED + 2, self.killed)

@@ -38,7 +38,7 @@ class Actor:
     def join(self, seconds: float) -> None:
         self.thread.join(seconds)
         if self.thread.is_alive():
-            self.records.fault(self.kind, f"waits for something that does not come, {seconds:.0f} s after the end")
+            self.records.error(self.kind, f"waits for something that does not come, {seconds:.0f} s after the end")
 
     def run(self) -> None:
         while not self.world.ending.is_set():
@@ -47,10 +47,10 @@ class Actor:
                 self.act()
             except OSError as error:
                 if not self.world.ending.is_set():
-                    self.records.fault(self.kind, f"no answer: {type(error).__name__}: {error}")
+                    self.records.error(self.kind, f"no answer: {type(error).__name__}: {error}")
                     self.pause(0.5)
             except Exception:
-                self.records.fault(self.kind, traceback.format_exc())
+                self.records.error(self.kind, traceback.format_exc())
                 self.pause(0.5)
             self.pause(1 / self.pace * self.chance.uniform(0.5, 1.5) - (time.monotonic() - began))
         self.client.close()
@@ -70,7 +70,7 @@ class Actor:
         after = presence.now()
         state = before[0] if before == after else "maybe"
         if state == "gone" and answer.status != 404:
-            self.records.fault(self.kind, f"{answer.status} for an image that was deleted: {url}")
+            self.records.error(self.kind, f"{answer.status} for an image that was deleted: {url}")
         if state != "here":
             allowed += (404,)
         if not self.records.answer(self.kind, url, answer, allowed) or answer.status == 404:
@@ -86,5 +86,5 @@ class Actor:
             time.sleep(0.02)
             again.append(self.client.ask("GET", url).status)
         file = (self.library.path / f"{image}.szi").exists()
-        self.records.fault(self.kind, f"… {image} was there for {time.monotonic() - presence.since:.2f} s; asked again {again}, "
+        self.records.error(self.kind, f"… {image} was there for {time.monotonic() - presence.since:.2f} s; asked again {again}, "
                            f"{presence.now()}; its file is {'' if file else 'not '}there")

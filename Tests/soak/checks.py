@@ -11,7 +11,7 @@ import processes
 from harness import Server, run
 from library import Library, digest
 from records import Client, Records
-from szi import archive_faults
+from szi import archive_defects
 from upload_client import serve
 from writers import EditCounts, address
 
@@ -25,7 +25,7 @@ def uploads_end(client: Client, records: Records, seconds: float = 300) -> None:
         if not waiting:
             break
         if time.monotonic() > until:
-            return records.fault("end", f"{len(waiting)} uploads did not end: {waiting[:3]}")
+            return records.error("end", f"{len(waiting)} uploads did not end: {waiting[:3]}")
         time.sleep(0.5)
     for each in reported:
         if each["status"] == "receiving":
@@ -37,10 +37,10 @@ def edits_are_there(client: Client, library: Library, edit_counts: EditCounts, r
     for image in library.edited + library.rebuilt:
         answer = client.ask("GET", address(image))
         if answer.status != 200:
-            records.fault("end", f"{answer.status} for {image}, which nobody deleted")
+            records.error("end", f"{answer.status} for {image}, which nobody deleted")
             continue
         for lost in edit_counts.lost(json.loads(answer.body)):
-            records.fault("end", f"a lost edit: {lost}")
+            records.error("end", f"a lost edit: {lost}")
     return sum(max(counts) for counts in edit_counts.acknowledged.values())
 
 
@@ -52,7 +52,7 @@ def tiles_are_there(client: Client, library: Library, records: Records) -> int:
             answer = client.ask("GET", tile.dzi)
             count += 1
             if answer.status != 200 or digest(answer.body) not in bodies:
-                records.fault("end", f"{answer.status}, {len(answer.body)} bytes that are not the archive's: {tile.dzi}")
+                records.error("end", f"{answer.status}, {len(answer.body)} bytes that are not the archive's: {tile.dzi}")
     return count
 
 
@@ -64,18 +64,18 @@ def nothing_is_left(library: Library, records: Records) -> None:
         fine = (name in known or name.startswith(("catalog.sqlite", "loose_files/")) or path.is_dir()
                 or path.suffix in (".szi", ".xmp") and not name.startswith("."))
         if not fine:
-            records.fault("end", f"left behind: {name}")
+            records.error("end", f"left behind: {name}")
     expected = {image for image in library.tiles if image != "loose"}
     found = {str(path.relative_to(library.path))[:-4] for path in library.path.rglob("*.szi")}
     if found != expected:
-        records.fault("end", f"archives too many: {sorted(found - expected)[:5]}, missing: {sorted(expected - found)[:5]}")
+        records.error("end", f"archives too many: {sorted(found - expected)[:5]}, missing: {sorted(expected - found)[:5]}")
     for path in sorted(library.path.rglob("*.szi")):
-        if path.name != "foreign.szi" and (faults := archive_faults(path)):
+        if path.name != "foreign.szi" and (defects := archive_defects(path)):
             # Of tiles in other formats than JPEG the sizes are `verify`'s business.
-            records.fault("end", f"{path.name}: {faults[:3]}")
+            records.error("end", f"{path.name}: {defects[:3]}")
     result = run("verify", library.path, timeout=600)
     if result.returncode != 0:
-        records.fault("end", f"verify: {result.stderr[-500:]}")
+        records.error("end", f"verify: {result.stderr[-500:]}")
 
 
 def server_is_at_rest(server: Server, files: int, records: Records) -> None:
@@ -83,17 +83,17 @@ def server_is_at_rest(server: Server, files: int, records: Records) -> None:
     files += 2  # One more connection to the catalog, opened when two were in use.
     pid, until = server.process.pid, time.monotonic() + 60
     while True:
-        open_files, cells = processes.descriptors(pid), processes.cells(pid)
-        if open_files <= files and not cells:
+        open_files, workers = processes.descriptors(pid), processes.workers(pid)
+        if open_files <= files and not workers:
             return
         if time.monotonic() > until:
             break
         time.sleep(0.5)
-    if cells:
-        records.fault("end", f"{len(cells)} cells live while there is nothing to do")
+    if workers:
+        records.error("end", f"{len(workers)} cells live while there is nothing to do")
     if open_files > files:
         kinds = Counter(re.sub(r"\d+", "N", os.readlink(f"/proc/{pid}/fd/{each}")) for each in os.listdir(f"/proc/{pid}/fd"))
-        records.fault("end", f"{open_files} descriptors at rest, {files} at the start: {dict(kinds)}")
+        records.error("end", f"{open_files} descriptors at rest, {files} at the start: {dict(kinds)}")
 
 
 def server_ends(server: Server, records: Records) -> None:
@@ -103,13 +103,13 @@ def server_ends(server: Server, records: Records) -> None:
     try:
         code = server.stop()
     except AssertionError as error:
-        return records.fault("end", str(error))
+        return records.error("end", str(error))
     if code != 0:
-        records.fault("end", f"the server ended with {code}: {errors[-500:]}")
+        records.error("end", f"the server ended with {code}: {errors[-500:]}")
     until = time.monotonic() + 20
     while left := [child for child in children if processes.name(child).startswith("ziggurat")]:
         if time.monotonic() > until:
-            return records.fault("end", f"{[processes.name(child) for child in left]} outlive the server")
+            return records.error("end", f"{[processes.name(child) for child in left]} outlive the server")
         time.sleep(0.2)
 
 
@@ -121,7 +121,7 @@ def all_is_there_again(library: Library, edit_counts: EditCounts, records: Recor
         # The catalog is brought up to date after the start.
         while any(client.ask("GET", "/dzi/" + quote(image, safe="") + ".dzi").status != 200 for image in library.tiles):
             if time.monotonic() > until:
-                records.fault("end", "images are missing after a new start")
+                records.error("end", "images are missing after a new start")
                 break
             time.sleep(0.5)
         counts = edits_are_there(client, library, edit_counts, records), tiles_are_there(client, library, records)

@@ -102,7 +102,7 @@ class StoreReader(Actor):
         tile, right = self.chance.choice(self.tiles)
         answer = self.client.ask("GET", tile.dzi)
         if self.records.answer(self.kind, tile.dzi, answer, (200, 500)) and answer.status == 200 and digest(answer.body) != right:
-            self.records.fault(self.kind, f"not the archive's bytes, {len(answer.body)}: {tile.dzi}")
+            self.records.error(self.kind, f"not the archive's bytes, {len(answer.body)}: {tile.dzi}")
 
 
 @contextmanager
@@ -131,12 +131,12 @@ def recovers(liar: Liar, server: Server, tiles: dict, records) -> None:
     """Once the store tells the truth, every tile is right again in a few seconds, and no tile is another one."""
     kind = StoreReader.kind
     if server.process.poll() is not None:
-        return records.fault(kind, f"the server died with {server.process.returncode}: {server.errors()[-1500:]}")
+        return records.error(kind, f"the server died with {server.process.returncode}: {server.errors()[-1500:]}")
     liar.lies = False
     time.sleep(RECOVERY)
     client = Client(server.port)
     for tile, right in tiles.items():
         answer = client.ask("GET", tile.dzi)
         if answer.status != 200 or digest(answer.body) != right:
-            records.fault(kind, f"{answer.status}, {RECOVERY} s after the last lie: {tile.dzi}")
+            records.error(kind, f"{answer.status}, {RECOVERY} s after the last lie: {tile.dzi}")
     client.close()

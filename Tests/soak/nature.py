@@ -64,7 +64,7 @@ class Sampler:
             # One that ended this moment is waited for the next.
             dead = {pid: dead.get(pid, 0) + 1 for pid in processes.zombies(self.pid)}
             for pid in [pid for pid, times in dead.items() if times == 10]:
-                self.records.fault("processes", f"{processes.name(pid)}, {pid}, ended 10 s ago and was not waited for")
+                self.records.error("processes", f"{processes.name(pid)}, {pid}, ended 10 s ago and was not waited for")
 
     def end(self) -> None:
         self.ending.set()
@@ -89,7 +89,7 @@ class Sampler:
         lines = ["   until s   server MB   with cells MB   descriptors   processes"]
         lines += [f"{at:10.0f}{values['server'] / 1e6:12.1f}{values['tree'] / 1e6:16.1f}{values['files']:14.0f}{values['processes']:12.0f}"
                   for at, values in windows]
-        faults = []
+        errors = []
         later = [values for at, values in windows if at > start]
         if not base or not later:
             return "\n".join(lines), ["the run was too short to tell of memory"]
@@ -101,7 +101,7 @@ class Sampler:
             lines.append(f"{description}: {base[name] / 1e6:.1f} MB at {start:.0f} s, {last / 1e6:.1f} MB at the end "
                          f"({last / base[name] - 1:+.1%}), most {most / 1e6:.1f} MB ({most / base[name] - 1:+.1%})")
             if last > (1 + allowed) * base[name]:
-                faults.append(f"{description} grew by {last / base[name] - 1:.1%}, and {allowed:.0%} are allowed")
+                errors.append(f"{description} grew by {last / base[name] - 1:.1%}, and {allowed:.0%} are allowed")
         if (files := statistics.median(values["files"] for values in later[-3:])) > base["files"] + 5:
-            faults.append(f"{files:.0f} descriptors at the end, {base['files']:.0f} before")
-        return "\n".join(lines), faults
+            errors.append(f"{files:.0f} descriptors at the end, {base['files']:.0f} before")
+        return "\n".join(lines), errors

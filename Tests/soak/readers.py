@@ -38,20 +38,20 @@ class TileReader(Actor):
             answer = self.get(url, image, (200, 304), If_None_Match=self.tags[url])
             if answer and answer.status == 304:
                 if answer.body or answer.tag != self.tags[url]:
-                    self.records.fault(self.kind, f"304 with another ETag or a body: {url}")
+                    self.records.error(self.kind, f"304 with another ETag or a body: {url}")
                 return
         elif self.chance.random() < 0.05:
             answer = self.get(url, image, (200, 206), Range="bytes=0-99")
             if answer and answer.status == 206:
                 if len(answer.body) > 100:
-                    self.records.fault(self.kind, f"a range of {len(answer.body)} bytes, not 100: {url}")
+                    self.records.error(self.kind, f"a range of {len(answer.body)} bytes, not 100: {url}")
                 return
         else:
             answer = self.get(url, image)
         if answer:
             self.tags[url] = answer.tag
             if digest(answer.body) not in bodies:
-                self.records.fault(self.kind, f"not the archive's bytes, {len(answer.body)} with ETag {answer.tag}: {url}")
+                self.records.error(self.kind, f"not the archive's bytes, {len(answer.body)} with ETag {answer.tag}: {url}")
 
 
 class RenderReader(Actor):
@@ -85,7 +85,7 @@ class RenderReader(Actor):
         image, url = self.chance.choice(self.urls)
         if answer := self.get(url, image):
             if not answer.headers["Content-Type"].startswith("image/") or len(answer.body) < 30:
-                self.records.fault(self.kind, f"no picture, but {answer.headers['Content-Type']} of {len(answer.body)} bytes: {url}")
+                self.records.error(self.kind, f"no picture, but {answer.headers['Content-Type']} of {len(answer.body)} bytes: {url}")
 
 
 class ViewportReader(Actor):
@@ -106,7 +106,7 @@ class ViewportReader(Actor):
         elif answer := self.get(f"/api/images/{part}/viewport?{query}", image):
             reported = json.loads(answer.body)
             if reported["image"] != image:
-                self.records.fault(self.kind, f"of another image, {reported['image']}: {image}")
+                self.records.error(self.kind, f"of another image, {reported['image']}: {image}")
 
     def take_apart(self, image: str, body: bytes) -> None:
         """A row of parts, each behind its length: the query's answer, then the tiles that it names."""
@@ -117,12 +117,12 @@ class ViewportReader(Actor):
             at += 4 + length
         tiles = json.loads(parts[0])["tiles"]
         if at != len(body) or len(tiles) != len(parts) - 1:
-            return self.records.fault(self.kind, f"{len(tiles)} tiles are named, {len(parts) - 1} came: {image}")
+            return self.records.error(self.kind, f"{len(tiles)} tiles are named, {len(parts) - 1} came: {image}")
         some = next(iter(self.library.tiles[image]))
         for tile, data in zip(tiles, parts[1:]):
             place = Tile(some.image, some.width, some.height, some.side, tile["level"], tile["column"], tile["row"], some.extension)
             if digest(data) not in self.library.tiles[image][place]:
-                self.records.fault(self.kind, f"not the archive's bytes: {place.dzi} in viewport.tiles")
+                self.records.error(self.kind, f"not the archive's bytes: {place.dzi} in viewport.tiles")
 
 
 class DocumentReader(Actor):
@@ -160,7 +160,7 @@ class DocumentReader(Actor):
         for image, presence in self.library.presence.items():
             state = presence.now()
             if state == before[image] and state[0] != "maybe" and (state[0] == "here") != (image in listed):
-                self.records.fault(self.kind, f"{image} is {state[0]}, and {'not ' * (image not in listed)}in the list")
+                self.records.error(self.kind, f"{image} is {state[0]}, and {'not ' * (image not in listed)}in the list")
 
 
 class EventReader(Actor):
@@ -179,7 +179,7 @@ class EventReader(Actor):
                 self.records.statuses[self.kind][answer.status] += 1
                 self.records.seconds[self.kind].append(0)
             if answer.status not in (200, 503):
-                self.records.fault(self.kind, f"{answer.status} for /api/events")
+                self.records.error(self.kind, f"{answer.status} for /api/events")
             connection.sock and connection.sock.settimeout(self.chance.uniform(0.2, 3))
             try:
                 while answer.read1(65536):
@@ -246,10 +246,10 @@ class PipeliningReader(Actor):
             received += part
         answers = parsed(bytes(received), began)
         if len(answers) != len(asked):
-            return self.records.fault(self.kind, f"{len(answers)} answers to {len(asked)} requests on one connection")
+            return self.records.error(self.kind, f"{len(answers)} answers to {len(asked)} requests on one connection")
         for (url, bodies), answer in zip(asked, answers):
             if self.records.answer(self.kind, url, answer) and bodies and digest(answer.body) not in bodies:
-                self.records.fault(self.kind, f"the body of another tile: {url}")
+                self.records.error(self.kind, f"the body of another tile: {url}")
 
     def tile(self) -> tuple[str, set]:
         """The URL of a tile of an image that nobody deletes, and its possible bodies' digests."""

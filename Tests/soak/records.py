@@ -33,19 +33,19 @@ class Records:
         self.seconds = defaultdict(list)
         self.bodies: dict[tuple, bytes] = {}
         self.counts = Counter()
-        self.faults: list[str] = []
-        self.faults_by_kind = Counter()
+        self.errors: list[str] = []
+        self.errors_by_kind = Counter()
         self.began = time.monotonic()
         # When the disk was full: a change then may wait, or be refused.
         self.full: list[list[float]] = []
 
-    def fault(self, kind: str, text: str) -> None:
+    def error(self, kind: str, text: str) -> None:
         with self.lock:
-            self.faults_by_kind[kind] += 1
+            self.errors_by_kind[kind] += 1
             # The first ones tell enough; the table counts all.
-            if self.faults_by_kind[kind] <= 20:
-                self.faults.append(f"[{time.monotonic() - self.began:7.1f} s] {kind}: {text}")
-                print(f"FAULT {self.faults[-1]}", flush=True)
+            if self.errors_by_kind[kind] <= 20:
+                self.errors.append(f"[{time.monotonic() - self.began:7.1f} s] {kind}: {text}")
+                print(f"FAULT {self.errors[-1]}", flush=True)
 
     def was_full(self, since: float, until: float | None = None) -> bool:
         """Whether the disk was full at a time in between; what waited for room goes on within a minute."""
@@ -59,12 +59,12 @@ class Records:
             self.seconds[kind].append(answer.ended - answer.began)
         if answer.status in BUSY:
             if not answer.headers.get("Retry-After"):
-                self.fault(kind, f"{answer.status} without Retry-After: {url}")
+                self.error(kind, f"{answer.status} without Retry-After: {url}")
             if answer.status == 507 and not self.was_full(answer.began, answer.ended):
-                self.fault(kind, f"507 while the disk has room: {url}")
+                self.error(kind, f"507 while the disk has room: {url}")
             return False
         if answer.status not in allowed:
-            self.fault(kind, f"{answer.status} {url}: {answer.body[:200]!r}")
+            self.error(kind, f"{answer.status} {url}: {answer.body[:200]!r}")
             return False
         self.same(kind, url, answer)
         return True
@@ -78,7 +78,7 @@ class Records:
         with self.lock:
             known = self.bodies.setdefault(key, digest)
         if known != digest:
-            self.fault(kind, f"two bodies under the ETag {answer.tag}: {url}")
+            self.error(kind, f"two bodies under the ETag {answer.tag}: {url}")
 
     def table(self) -> str:
         """What was asked for, in lines of equal columns."""
@@ -86,7 +86,7 @@ class Records:
         for kind, found in sorted(self.statuses.items()):
             times = sorted(self.seconds[kind])
             numbers = [sum(found.values()), sum(found[each] for each in found if 200 <= each < 300), found[304], found[404],
-                       found[409] + found[410] + found[412], found[503], found[507], self.faults_by_kind[kind]]
+                       found[409] + found[410] + found[412], found[503], found[507], self.errors_by_kind[kind]]
             rows.append((kind, *map(str, numbers), f"{1000 * statistics.median(times):.1f}",
                          f"{1000 * times[int(0.99 * (len(times) - 1))]:.0f}", f"{1000 * times[-1]:.0f}"))
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

@@ -56,7 +56,7 @@ class Sender(Actor):
     def tus(self, method: str, path: str, body: bytes | None, allowed: tuple[int, ...], **headers):
         answer = self.client.ask(method, path, body, Tus_Resumable="1.0.0", **headers)
         if answer.status == 404 and 404 not in allowed:
-            self.records.fault(self.kind, f"{method} of an upload that was made: 404")
+            self.records.error(self.kind, f"{method} of an upload that was made: 404")
         return answer if self.records.answer(self.kind, f"{method} {path}", answer, (*allowed, 404)) else None
 
     def end(self, path: str) -> dict | None:
@@ -69,7 +69,7 @@ class Sender(Actor):
                     return reported
                 # Hanging ones before it take two minutes each.
                 if time.monotonic() - began > 900 and not self.records.was_full(began):
-                    self.records.fault(self.kind, f"not ended after 900 s: {reported}")
+                    self.records.error(self.kind, f"not ended after 900 s: {reported}")
                     return None
             if self.world.ending.is_set():
                 time.sleep(0.5)
@@ -104,7 +104,7 @@ class GoodSender(Sender):
             return
         if reported["status"] == "failed":
             if not any(word in reported.get("message", "") for word in KILLED):
-                self.records.fault(self.kind, f"a good picture failed: {reported}")
+                self.records.error(self.kind, f"a good picture failed: {reported}")
             with self.records.lock:
                 self.records.counts["good pictures whose cell was killed"] += 1
             return
@@ -119,7 +119,7 @@ class GoodSender(Sender):
         answer = self.get(address(image))
         described = json.loads(answer.body) if answer else {}
         if answer and (described["width"], described["height"]) != piece.size:
-            self.records.fault(self.kind, f"{image} is {described['width']}×{described['height']}, and {piece.size} was sent")
+            self.records.error(self.kind, f"{image} is {described['width']}×{described['height']}, and {piece.size} was sent")
         tile = self.get(f"/dzi/{address(image).rpartition('/')[2]}_files/{(max(piece.size) - 1).bit_length()}/0_0.jpg")
         if tile:
             shown = Image.open(io.BytesIO(tile.body)).convert("RGB")
@@ -127,7 +127,7 @@ class GoodSender(Sender):
             mean = sum(ImageStat.Stat(ImageChops.difference(shown, sent)).mean) / 3
             # Two encodings of a photograph differ by some 3 of 255; two photographs by 40 and more.
             if mean > 12:
-                self.records.fault(self.kind, f"{image} shows another picture: they differ by {mean:.0f} of 255 on average")
+                self.records.error(self.kind, f"{image} shows another picture: they differ by {mean:.0f} of 255 on average")
 
 
 class BadSender(Sender):
@@ -154,4 +154,4 @@ class BadSender(Sender):
             if not reported.get("duplicate"):
                 self.remove(reported["image"])
         elif not reported.get("message") or CRASH.search(reported["message"]):
-            self.records.fault(self.kind, f"{path.name} failed without a reason: {reported}")
+            self.records.error(self.kind, f"{path.name} failed without a reason: {reported}")

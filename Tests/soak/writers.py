@@ -69,7 +69,7 @@ class Editor(Actor):
         known = self.edit_counts.known(image, self.name)
         count = found.get(self.name, 0)
         if count not in known:
-            self.records.fault(self.kind, f"a lost edit: {self.name} wrote {sorted(known)} into {image}, and reads {count}")
+            self.records.error(self.kind, f"a lost edit: {self.name} wrote {sorted(known)} into {image}, and reads {count}")
         # Nobody else writes this count.
         self.edit_counts.set(image, self.name, {count, count + 1})
         found[self.name] = count + 1
@@ -86,7 +86,7 @@ class Editor(Actor):
         in_doubt = answer.status in (404, 507)
         self.edit_counts.set(image, self.name, {count + 1} if done else {count, count + 1} if in_doubt else {count})
         if answer.status == 200 and done and self.edit_counts.counts(json.loads(answer.body)).get(self.name) != count + 1:
-            self.records.fault(self.kind, f"the edit is not in its answer: {image}")
+            self.records.error(self.kind, f"the edit is not in its answer: {image}")
 
 
 class Deleter(Actor):
@@ -108,7 +108,7 @@ class Deleter(Actor):
             return self.settle(chosen)
         reported = json.loads(answer.body)
         if sorted(reported["deleted"]["images"]) != sorted(chosen):
-            self.records.fault(self.kind, f"{reported['deleted']['images']} were deleted, not {chosen}")
+            self.records.error(self.kind, f"{reported['deleted']['images']} were deleted, not {chosen}")
         self.mark(chosen, "gone")
         for image in chosen:
             self.get(address(image), image)
@@ -124,12 +124,12 @@ class Deleter(Actor):
             if self.records.answer(self.kind, "restore", answer):
                 reported = json.loads(answer.body)
                 if sorted(reported["restored"]) != sorted(chosen):
-                    self.records.fault(self.kind, f"{reported} came back, not {chosen}")
+                    self.records.error(self.kind, f"{reported} came back, not {chosen}")
                 return self.mark(chosen, "here")
             if answer.status not in (503, 507):
                 break
             time.sleep(1)
-        self.records.fault(self.kind, f"{chosen} could not be restored")
+        self.records.error(self.kind, f"{chosen} could not be restored")
 
     def settle(self, chosen: list[str]) -> None:
         answer = self.client.ask("GET", "/api/trash")
@@ -160,7 +160,7 @@ class Builder(Actor):
             self.records.seconds[self.kind].append(time.monotonic() - began)
         if CRASH.search(result.stderr) or result.returncode != 0 and not (
                 result.returncode in (1, 75) and self.records.was_full(began)):
-            self.records.fault(self.kind, f"build ended with {result.returncode}: {result.stderr[-500:]}")
+            self.records.error(self.kind, f"build ended with {result.returncode}: {result.stderr[-500:]}")
 
 
 def empty_trash(library, deletion: str) -> None:

@@ -79,14 +79,14 @@ def folder(ziggurat: Path, rows: Rows) -> Path:
         photo = partial / "photo.jpg"
         partial.mkdir(parents=True)
         material.vips("thumbnail", material.photographs()[0], photo, 640)
-        stamps = []
+        versions = []
         for number, id in enumerate(rows.ids()):
             path = library / f"{id}.szi"
             if number % SEEDS == 0:
                 seed = partial / f"seed-{number}"
                 subprocess.run([ziggurat, "build", photo, "--library", seed, "--quiet"], check=True)
                 status = (seed / "photo.szi").stat()
-                stamps.append((status.st_ino, status.st_size, status.st_mtime_ns))
+                versions.append((status.st_ino, status.st_size, status.st_mtime_ns))
             if number < 1 or number % 1000 == 1:
                 path.parent.mkdir(parents=True, exist_ok=True)
             os.link(seed / "photo.szi", path)
@@ -99,7 +99,7 @@ def folder(ziggurat: Path, rows: Rows) -> Path:
             database.execute("DELETE FROM image")
 
             def stamped(number: int, row: dict) -> dict:
-                inode, size, modified = stamps[number // SEEDS]
+                inode, size, modified = versions[number // SEEDS]
                 return row | {"inode": inode, "bytes": size, "modified": modified}
 
             names = list(next(rows.rows()))

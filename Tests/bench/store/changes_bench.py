@@ -107,19 +107,19 @@ class Changes:
 
     def takeover(self, servers: list[Server], number: int) -> float:
         id = next(id for id, is_there in self.there.items() if is_there)
-        tell = lambda port, title: self.answer(port, "PATCH", f"/api/images/{id}", {"title": title})[0]
-        writer = next(number for number, port in enumerate(self.ports) if tell(port, "before") == 200)
+        patch_title = lambda port, title: self.answer(port, "PATCH", f"/api/images/{id}", {"title": title})[0]
+        writer = next(number for number, port in enumerate(self.ports) if patch_title(port, "before") == 200)
         servers[writer].process.send_signal(signal.SIGSTOP)
         start = time.monotonic()
         try:
             others = [port for port in self.ports if port != self.ports[writer]]
-            while not any(tell(port, f"after {number}") == 200 for port in others):
+            while not any(patch_title(port, f"after {number}") == 200 for port in others):
                 time.sleep(0.02)
             return time.monotonic() - start
         finally:
             servers[writer].process.send_signal(signal.SIGCONT)
             # Its late look at the lease is over before the next one stops.
-            while tell(self.ports[writer], "again") != 307:
+            while patch_title(self.ports[writer], "again") != 307:
                 time.sleep(0.1)
 
     def answer(self, port: int, method: str, path: str, value) -> tuple[int, str, bytes]:

@@ -2,7 +2,7 @@
 
 import unittest
 
-from accessibility import axe_faults
+from accessibility import axe_violations
 from embedding import EmbeddingTest
 
 BODY = """<script type="module" src="/compare/ziggurat-compare.js"></script>
@@ -93,7 +93,7 @@ class Compare(EmbeddingTest):
 
     def test_axe_finds_nothing_on_either_way_to_compare(self):
         for body in (BODY, BODY.replace("<ziggurat-compare", '<ziggurat-compare mode="side"')):
-            self.assertEqual(axe_faults(self.open(body), "ziggurat-compare"), [])
+            self.assertEqual(axe_violations(self.open(body), "ziggurat-compare"), [])
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class Embedding(EmbeddingTest):
 
     def test_the_names_of_version_0_1_work_and_each_is_reported_once(self):
         visit = self.page('<ziggurat-viewer quiet cooperative tap="leave" src="/api/images/landscapes%2FSafeLanding"></ziggurat-viewer>',
-                          faults=["is deprecated"])
+                          allowed_errors=["is deprecated"])
         visit.sharp()
         attributes = "return ['ui', 'gesture-handling', 'tap', 'quiet'].map((name) => viewer.getAttribute(name))"
         self.assertEqual(visit.run(attributes), ["hidden", "cooperative", "close", ""])
@@ -97,7 +97,7 @@ class Embedding(EmbeddingTest):
         # A page may still ask for the old attribute after a tap.
         visit.run("viewer.setAttribute('ui', 'hidden')")
         self.assertTrue(visit.run("return viewer.hasAttribute('quiet')"))
-        self.assertEqual(sorted(re.search("ziggurat-viewer: (.*) is deprecated", fault)[1] for fault in visit.faults),
+        self.assertEqual(sorted(re.search("ziggurat-viewer: (.*) is deprecated", problem)[1] for problem in visit.errors),
                          ["attribute 'cooperative'", "attribute 'quiet'", "event 'chrome'", "event 'leave'", "event 'settle'",
                           "event 'sharp'", 'tap="leave"'])
 
@@ -135,7 +135,7 @@ class Embedding(EmbeddingTest):
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         away = f"http://127.0.0.1:{server.server_port}/away.dzi"
-        visit = self.page('<ziggurat-viewer></ziggurat-viewer>', faults=["404", "ERR_", "away"])
+        visit = self.page('<ziggurat-viewer></ziggurat-viewer>', allowed_errors=["404", "ERR_", "away"])
         visit.run("await customElements.whenDefined('ziggurat-viewer')")
         for wrong in ("'http://[bad'", "'/'", "'/package.json'", "'/icon.svg'", "'/api/images/nope'", "{}", "null",
                       "'/dzi/nope.dzi'", f"'{away}'"):

@@ -14,7 +14,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import ROOT, PageTest, bundled, served, source
 
 
@@ -105,11 +105,11 @@ class Frames(PageTest):
     def test_no_other_page_is_framed(self):
         for path in (f"view/{LEAF}", "", "embed"):
             visit = self.elsewhere(f'<iframe src="{host()}{path}"></iframe>')
-            visit.faults.clear()
+            visit.errors.clear()
             visit.page.wait_for_timeout(500)
             for frame in visit.page.frames[1:]:
                 self.assertNotIn(frame.url, (host() + path,))
-            visit.faults.clear()
+            visit.errors.clear()
 
     def test_the_page_of_a_picture_names_its_embedding(self):
         page = urllib.request.urlopen(f"{host()}view/{LEAF}").read().decode()
@@ -145,8 +145,8 @@ class Frames(PageTest):
     def test_axe_finds_nothing_on_a_frame_and_on_the_page_about_embedding(self):
         for scheme in ("dark", "light"):
             for path in (f"embed/{LEAF}", "embed"):
-                visit = self.visit(host=host(), faults=AXE_OWN, color_scheme=scheme).open(path)
-                self.assertEqual(axe_faults(visit), [], f"{path}, {scheme}")
+                visit = self.visit(host=host(), allowed_errors=AXE_OWN, color_scheme=scheme).open(path)
+                self.assertEqual(axe_violations(visit), [], f"{path}, {scheme}")
 
     def test_the_page_about_embedding_has_everything_that_the_documents_name(self):
         page = (ROOT / "public/embed.html").read_text()

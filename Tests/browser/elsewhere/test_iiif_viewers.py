@@ -73,9 +73,9 @@ class Viewers(BelowAPath):
                 visit.run(turn, number + 1)
             deadline = time.monotonic() + 60
             while (shown := self.shown(visit)) != opening:
-                self.assertLess(time.monotonic(), deadline, f"{shown} is shown, not {opening}; {visit.faults}")
+                self.assertLess(time.monotonic(), deadline, f"{shown} is shown, not {opening}; {visit.errors}")
                 visit.page.wait_for_timeout(50)
-        self.assertEqual([fault for fault in visit.faults if "/images/" in fault and not fault.startswith("console: Ignoring tile")], [])
+        self.assertEqual([problem for problem in visit.errors if "/images/" in problem and not problem.startswith("console: Ignoring tile")], [])
         self.assertEqual([url for url in visit.requests
                           if not url.startswith((self.host, "data:", "blob:")) and "/viewers/" not in url], [])
 

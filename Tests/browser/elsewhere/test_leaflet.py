@@ -92,7 +92,7 @@ class Leaflet(PageTest):
                 page.wait_for_function("!layer.isLoading() && !map._animatingZoom", timeout=20000)
                 self.look(page, zoom, zooms, photograph)
         self.assertEqual(page.evaluate("faults"), [])
-        self.assertEqual(visit.faults, [])
+        self.assertEqual(visit.errors, [])
 
     def look(self, page, zoom, zooms, photograph):
         """Every tile that the window needs is there, and the window shows that part of the photograph."""
@@ -152,7 +152,7 @@ class Leaflet(PageTest):
             zoom_in.click()
             page.wait_for_timeout(400)
         self.assertEqual(first + zoom, zooms + 1, "one zoom beyond the image's own pixels")
-        self.assertEqual(visit.faults, [])
+        self.assertEqual(visit.errors, [])
         visit.requests[:] = [url for url in visit.requests if not url.startswith(server.address)]
 
     def test_shows_an_image_by_its_xyz_tiles(self):

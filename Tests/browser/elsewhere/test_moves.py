@@ -166,7 +166,7 @@ class Life(EmbeddingTest):
     def test_a_wrong_value_of_before_is_reported_and_the_others_count(self):
         visit = self.page(f"""<ziggurat-viewer></ziggurat-viewer><script>
             Object.assign(document.querySelector('ziggurat-viewer'), {{ viewport: 7, src: '{PICTURE}' }})</script>""",
-                          faults=["must be an object, not number"])
+                          allowed_errors=["must be an object, not number"])
         visit.sharp()
         self.assertEqual(visit.run("return viewer.src"), PICTURE)
 

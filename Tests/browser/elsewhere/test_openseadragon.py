@@ -77,8 +77,8 @@ undefined"""
 
 
 class OpenSeadragon(PageTest):
-    def osd(self, address=ADDRESS, faults=(), **options):
-        visit = self.visit(faults=faults, **options)
+    def osd(self, address=ADDRESS, allowed_errors=(), **options):
+        visit = self.visit(allowed_errors=allowed_errors, **options)
         script = openseadragon.minified().read_text()
         visit.page.route("**/openseadragon.js", lambda route: route.fulfill(content_type="text/javascript", body=script))
         visit.page.route("**/with-openseadragon", lambda route: route.fulfill(
@@ -136,7 +136,7 @@ class OpenSeadragon(PageTest):
         script = openseadragon.minified().read_text()
         for failed in (False, True):
             with self.subTest(failed=failed):
-                visit = self.visit(width=1280, height=800, faults=["404"] if failed else [])
+                visit = self.visit(width=1280, height=800, allowed_errors=["404"] if failed else [])
                 begun = f"""<script>const query = new URLSearchParams({{ width: innerWidth, height: innerHeight, dpr: devicePixelRatio * 1.00001,
                     include: 'overview,description' }})
                     globalThis.view = fetch(`{ADDRESS}{"-gone" if failed else ""}/viewport.tiles?${{query}}`)</script>"""
@@ -184,7 +184,7 @@ class OpenSeadragon(PageTest):
         self.assertEqual(visit.run("return globalThis.faults"), [])
 
     def test_a_missing_image_is_reported(self):
-        visit = self.osd("/api/images/nope", faults=["404"])
+        visit = self.osd("/api/images/nope", allowed_errors=["404"])
         visit.until("return globalThis.faults?.length")
         self.assertIn("404", visit.run("return globalThis.faults[0]"))
 

@@ -213,7 +213,7 @@ class Programs(EmbeddingTest):
         self.assertEqual(visit.run("return [...events, viewer.viewport.scale]"), ["open", "idle", "complete", 0.5])
 
     def test_an_error_says_what_failed(self):
-        visit = self.page("<ziggurat-viewer></ziggurat-viewer>", faults=["404", "nope", "ERR_", "9/"])
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>", allowed_errors=["404", "nope", "ERR_", "9/"])
         visit.run("await customElements.whenDefined('ziggurat-viewer')")
         for address, message in (
                 ("/api/images/nope", r"^the server answered 404 for http://\S+/api/images/nope: there is no image of this id$"),

@@ -99,8 +99,8 @@ createImageBitmap = async (blob, ...rest) => {
 
 
 class Archives(EmbeddingTest):
-    def open(self, name, faults=(), script=""):
-        visit = self.visit(host=nginx()[0], faults=faults)
+    def open(self, name, allowed_errors=(), script=""):
+        visit = self.visit(host=nginx()[0], allowed_errors=allowed_errors)
         visit.page.add_init_script(script)
         visit.open("page.html", wait=False)
         visit.until("return Boolean(customElements.get('ziggurat-viewer'))")
@@ -147,7 +147,7 @@ class Archives(EmbeddingTest):
     def test_an_unsupported_format_is_reported_with_advice(self):
         for name in ("unseen.szi", "unseen.dzi"):
             with self.subTest(name):
-                visit = self.open(f"/{name}", faults=["404"], script=BLIND)
+                visit = self.open(f"/{name}", allowed_errors=["404"], script=BLIND)
                 visit.until("return globalThis.fault")
                 notice = visit.run("return viewer.shadowRoot.querySelector('.notice').textContent")
                 self.assertIn("This browser cannot show images in JPEG XL format. Use another browser", notice)
@@ -158,7 +158,7 @@ class Archives(EmbeddingTest):
     def test_other_files_are_reported_as_no_archive(self):
         for name in ("cut.szi", "nope.szi"):
             with self.subTest(name):
-                visit = self.open(f"/{name}", faults=["404", "error"])
+                visit = self.open(f"/{name}", allowed_errors=["404", "error"])
                 visit.until("return globalThis.fault")
 
 
@@ -172,8 +172,8 @@ class Albums(EmbeddingTest):
         shutil.copy(source("FallenLeaf"), photos / "leaf.jpg")
         cls.host = served(photos)
 
-    def viewer(self, src, faults=(), **routes):
-        visit = self.visit(host=self.host, faults=faults)
+    def viewer(self, src, allowed_errors=(), **routes):
+        visit = self.visit(host=self.host, allowed_errors=allowed_errors)
         for name, document in routes.items():
             visit.page.route(f"**/{name}.json", lambda route, _, document=document: route.fulfill(
                 content_type="application/json", body=json.dumps(document)))

@@ -14,7 +14,7 @@ from PIL import Image
 from browser import ROOT
 from embedding import EmbeddingTest
 
-HOSTILE = "https://hostile.example/"
+UNTRUSTED = "https://hostile.example/"
 # Where the documents of Tests/viewer/sources/documents.mjs say that they are.
 THEIRS = "https://images.example"
 # Opens an address and then everything that the menu offers, and returns where links lead.
@@ -59,19 +59,19 @@ def image(**others) -> dict:
 
 
 def info(**others) -> dict:
-    return {"@context": "http://iiif.io/api/image/3/context.json", "id": HOSTILE + "iiif/3/a", "type": "ImageService3",
+    return {"@context": "http://iiif.io/api/image/3/context.json", "id": UNTRUSTED + "iiif/3/a", "type": "ImageService3",
             "protocol": "http://iiif.io/api/image", "profile": "level2", "width": 3000, "height": 2000, "tiles": [{"width": 512}]} | others
 
 
 def manifest(*bodies: dict) -> dict:
     return {"type": "Manifest", "label": {"en": ["A"]}, "items": [
-        {"type": "Canvas", "id": f"{HOSTILE}c{number}", "width": 3000, "height": 2000, "items": [{"items": [{"body": body}]}]} for number, body in enumerate(bodies)]}
+        {"type": "Canvas", "id": f"{UNTRUSTED}c{number}", "width": 3000, "height": 2000, "items": [{"items": [{"body": body}]}]} for number, body in enumerate(bodies)]}
 
 
-class HostileSources(EmbeddingTest):
+class UntrustedSources(EmbeddingTest):
     def served(self, documents: dict[str, object]):
         """A page whose viewer has nothing to show yet, and a server that says what it is to say."""
-        visit = self.page("<ziggurat-viewer></ziggurat-viewer>", faults=["403", "404", "ERR_", "hostile.example"])
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>", allowed_errors=["403", "404", "ERR_", "hostile.example"])
         self.asked = []
         self.tiles = (200, PIXEL.getvalue())
 
@@ -84,16 +84,16 @@ class HostileSources(EmbeddingTest):
                 return route.fulfill(status=status, body=body, content_type="image/png", headers={"Access-Control-Allow-Origin": "*"})
             body = document if isinstance(document, (str, bytes)) else json.dumps(document)
             route.fulfill(status=404 if document is None else 200, body=body, headers={"Access-Control-Allow-Origin": "*"})
-        visit.page.route(f"{HOSTILE}**", answer)
+        visit.page.route(f"{UNTRUSTED}**", answer)
         # Asked of nobody else, which is what tests elsewhere make sure of.
-        self.addCleanup(lambda: visit.requests.__setitem__(slice(None), [url for url in visit.requests if not url.startswith(HOSTILE)]))
+        self.addCleanup(lambda: visit.requests.__setitem__(slice(None), [url for url in visit.requests if not url.startswith(UNTRUSTED)]))
         visit.run("await customElements.whenDefined('ziggurat-viewer'); document.querySelector('ziggurat-viewer').tabIndex = 0")
         return visit
 
     def opened(self, visit, path: str) -> str:
         """What the viewer says of an address."""
         return visit.run("""await viewer.open(argument)
-            return viewer.shadowRoot.querySelector('.notice').textContent""", HOSTILE + path)
+            return viewer.shadowRoot.querySelector('.notice').textContent""", UNTRUSTED + path)
 
     def assertHarmless(self, visit):
         self.assertIsNone(visit.run("return globalThis.owned ?? null"))
@@ -110,9 +110,9 @@ class HostileSources(EmbeddingTest):
                 "info.json": info(id=attack),
                 "two.json": {key: value for key, value in info().items() if key not in ("id", "type")} | {"@id": attack},
                 "picture.json": manifest({"id": attack, "type": "Image", "width": 9, "height": 9}),
-                "service.json": manifest({"id": f"{HOSTILE}a.jpg", "type": "Image", "service": [{"id": attack, "type": "ImageService3"}]}),
+                "service.json": manifest({"id": f"{UNTRUSTED}a.jpg", "type": "Image", "service": [{"id": attack, "type": "ImageService3"}]}),
                 "led/info.json": info(id=attack),
-                "leads.json": manifest({"id": f"{HOSTILE}a.jpg", "type": "Image", "service": [{"id": f"{HOSTILE}led", "type": "ImageService3"}]}),
+                "leads.json": manifest({"id": f"{UNTRUSTED}a.jpg", "type": "Image", "service": [{"id": f"{UNTRUSTED}led", "type": "ImageService3"}]}),
                 "state.json": {"type": "Annotation", "target": {"id": attack, "type": "Manifest"}},
             }
             visit = self.served(documents)
@@ -137,13 +137,13 @@ class HostileSources(EmbeddingTest):
         visit.page.get_by_role("menuitem", name="Download").click()
         visit.page.get_by_role("dialog", name="Download").wait_for()
         links = visit.run("return [...viewer.shadowRoot.querySelectorAll('dialog a')].map(({ href }) => href)")
-        self.assertEqual(links, [f"{HOSTILE}iiif/3/a/full/max/0/default.png?download", "http://hostile.example/original.png?download"])
+        self.assertEqual(links, [f"{UNTRUSTED}iiif/3/a/full/max/0/default.png?download", "http://hostile.example/original.png?download"])
         visit.page.keyboard.press("Escape")
         visit.page.get_by_role("button", name="More").click()
         visit.page.get_by_role("menuitem", name="Crop and rotate").click()
         visit.page.get_by_role("button", name="Done").click()
         link = visit.run("return viewer.shadowRoot.querySelector('.cropbar a').href")
-        self.assertTrue(link.startswith(f"{HOSTILE}iiif/3/a/full/max/0/default.jpg"), link)
+        self.assertTrue(link.startswith(f"{UNTRUSTED}iiif/3/a/full/max/0/default.jpg"), link)
         self.assertHarmless(visit)
 
     def test_tiles_that_are_refused_come_by_the_button_and_those_that_are_missing_do_not(self):
@@ -173,7 +173,7 @@ class HostileSources(EmbeddingTest):
         seed, count = int(os.environ.get("SEED", random.randrange(1 << 31))), int(os.environ.get("HOSTILE", 25))
         written = subprocess.run(["node", ROOT / "Tests/viewer/sources/write-hostile.mjs", str(seed), str(count)],
                                  check=True, capture_output=True, text=True).stdout
-        visit = self.page("<ziggurat-viewer></ziggurat-viewer>", faults=["^[45]\\d\\d https://images", "Failed to load resource", THEIRS, "^https?://other.example/"])
+        visit = self.page("<ziggurat-viewer></ziggurat-viewer>", allowed_errors=["^[45]\\d\\d https://images", "Failed to load resource", THEIRS, "^https?://other.example/"])
         self.addCleanup(lambda: visit.requests.__setitem__(slice(None), [url for url in visit.requests if not url.startswith("http")]))
         case = {}
 
@@ -202,7 +202,7 @@ class HostileSources(EmbeddingTest):
             opened += not found["told"]
             for link in found["links"]:
                 self.assertRegex(link, "^https?://[^/@]+/", about)
-            wrong = [fault for fault in visit.faults if fault.startswith("error:")]
+            wrong = [problem for problem in visit.errors if problem.startswith("error:")]
             self.assertEqual(wrong, [], about)
             self.assertIsNone(visit.run("return {}.polluted ?? globalThis.owned ?? null"), about)
         self.assertGreater(opened, count // 10)
@@ -217,23 +217,23 @@ class HostileSources(EmbeddingTest):
         self.assertEqual(visit.run("""viewer.lang = 'de'; await viewer.open(argument)
             await new Promise((done) => setTimeout(done, 500))
             await viewer.open(argument)
-            return viewer.shadowRoot.querySelector('.notice').textContent""", HOSTILE + "tiny.dzi"),
+            return viewer.shadowRoot.querySelector('.notice').textContent""", UNTRUSTED + "tiny.dzi"),
                          "Dieses Bild wurde nicht geöffnet, weil seine Kacheln für seine Größe zu klein sind.")
 
     def test_descriptions_that_lead_in_a_circle_are_refused(self):
         endless = "This image was not opened because its description refers to other descriptions without end."
-        within = manifest({"id": f"{HOSTILE}a.jpg", "service": [{"id": f"{HOSTILE}circle", "type": "ImageService3"}]})
+        within = manifest({"id": f"{UNTRUSTED}a.jpg", "service": [{"id": f"{UNTRUSTED}circle", "type": "ImageService3"}]})
         nested = {"type": "Range", "items": []}
         for _ in range(5000):
             nested = {"type": "Range", "label": {"en": ["Part"]}, "items": [nested]} if _ < 40 else nested
         laughs = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10 if n else "ha" * 10}">' for n in range(12))
         visit = self.served({
             "circle/info.json": within,
-            "state.json": {"type": "Annotation", "target": {"id": f"{HOSTILE}state.json", "type": "Manifest"}},
+            "state.json": {"type": "Annotation", "target": {"id": f"{UNTRUSTED}state.json", "type": "Manifest"}},
             "api/images/book": {"id": "book", "isBook": True, "cover": "book"}, "api/images": {"images": [{"id": "book"}], "nextCursor": None},
-            "deep.json": manifest({"id": f"{HOSTILE}a.jpg", "width": 9, "height": 9}) | {"structures": [nested]},
+            "deep.json": manifest({"id": f"{UNTRUSTED}a.jpg", "width": 9, "height": 9}) | {"structures": [nested]},
             "laughs.dzi": f'<!DOCTYPE Image [{laughs}]><Image Format="&a11;" TileSize="256" Overlap="0"><Size Width="9" Height="9"/></Image>',
-            "collection.json": {"type": "Collection", "items": [{"id": f"{HOSTILE}collection.json", "type": "Collection"}]},
+            "collection.json": {"type": "Collection", "items": [{"id": f"{UNTRUSTED}collection.json", "type": "Collection"}]},
         })
         for path, reported in (("circle/info.json", endless), ("state.json", "The image could not be loaded."), ("api/images/book", endless),
                            ("deep.json", endless), ("laughs.dzi", "The image could not be loaded."), ("collection.json", "The image could not be loaded.")):

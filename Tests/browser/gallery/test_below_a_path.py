@@ -61,11 +61,11 @@ class Pages(BelowAPath):
         self.assertEqual(visit.address(), self.host)
         # Nothing was asked for elsewhere, and nothing failed.
         self.assertEqual([url for url in visit.requests if not url.startswith((self.host, "data:", "blob:"))], [])
-        self.assertEqual(visit.faults, [])
+        self.assertEqual(visit.errors, [])
         manifest = json.loads(self.read(self.host + "iiif/presentation/3/deep%2Fer%2Fb%20c/manifest"))
         visit.page.goto(manifest["homepage"][0]["id"])
         visit.sharp()
-        self.assertEqual(visit.faults, [])
+        self.assertEqual(visit.errors, [])
         self.protocols(manifest)
 
     def upload(self, visit: Visit):

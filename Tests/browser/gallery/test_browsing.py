@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import TOKEN, PageTest, served, source, writable
 from PIL import Image
 
@@ -121,7 +121,7 @@ class Browsing(PageTest):
         visit.until("return document.querySelector('dialog.uploads').open")
 
     def test_offline_is_reported_and_ends_by_itself(self):
-        visit = self.visit(host=host(), faults=["ERR_INTERNET_DISCONNECTED", "ERR_FAILED", *AXE_OWN])
+        visit = self.visit(host=host(), allowed_errors=["ERR_INTERNET_DISCONNECTED", "ERR_FAILED", *AXE_OWN])
         visit.page.add_init_script("""globalThis.isOffline = true
             { const { fetch } = globalThis
               // The words are there as the scripts are.
@@ -129,18 +129,18 @@ class Browsing(PageTest):
               Object.defineProperty(navigator, 'onLine', { get: () => !globalThis.isOffline }) }""")
         visit.open(wait=False)
         visit.until("return document.getElementById('note').textContent.startsWith('You are offline')")
-        self.assertEqual(axe_faults(visit), [])
+        self.assertEqual(axe_violations(visit), [])
         visit.run("globalThis.isOffline = false; dispatchEvent(new Event('online'))")
         self.shows(visit, 5)
 
     def test_axe_finds_nothing_in_any_of_these(self):
         for scheme in ("dark", "light"):
-            visit = self.gallery("?folder=paintings&sort=-date", 2, faults=AXE_OWN, color_scheme=scheme)
+            visit = self.gallery("?folder=paintings&sort=-date", 2, allowed_errors=AXE_OWN, color_scheme=scheme)
             visit.page.wait_for_timeout(400)
-            self.assertEqual(axe_faults(visit), [])
+            self.assertEqual(axe_violations(visit), [])
             visit.open("?q=zebra", wait=False)
             visit.page.get_by_role("button", name="Clear search").wait_for()
-            self.assertEqual(axe_faults(visit), [])
+            self.assertEqual(axe_violations(visit), [])
 
 
 if __name__ == "__main__":

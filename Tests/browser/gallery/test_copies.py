@@ -47,7 +47,7 @@ class SavedCopies(EditingTest):
         self.assertEqual(visit.page.get_by_role("button", name="Save a copy").count(), 0)
 
     def test_an_error_of_the_server_is_reported(self):
-        visit = self.writer(faults=["404"])
+        visit = self.writer(allowed_errors=["404"])
         self.picture(visit, "c").click()
         visit.until("return Boolean(viewer.saveCopy)", "what who may write can do")
         self.crop(visit)

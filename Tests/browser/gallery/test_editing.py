@@ -4,14 +4,14 @@ import shutil
 import subprocess
 import unittest
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import BINARY
 from editing import NAMES, EditingTest
 
 
 class Editing(EditingTest):
     def test_a_link_that_is_used_up_says_so(self):
-        visit = self.visit(host=self.host, faults=["401"])
+        visit = self.visit(host=self.host, allowed_errors=["401"])
         visit.open("#token=" + "x" * 40, wait=False)
         self.spoken(visit, "This link has expired. Ask for a new one.")
         visit.until("return document.querySelectorAll('.there').length > 4", "the gallery, to look at")
@@ -168,7 +168,7 @@ class Editing(EditingTest):
                 if step == "form":
                     visit.page.get_by_role("button", name="Edit title and caption").click()
                     visit.page.get_by_role("textbox", name="Caption").wait_for()
-                self.assertEqual(axe_faults(visit), [])
+                self.assertEqual(axe_violations(visit), [])
             sticking = visit.run("""return [...document.querySelectorAll('.selection *, .toast *, dialog, dialog *, header *')].filter((each) => {
                 const box = each.getBoundingClientRect()
                 return box.width > 0 && (box.left < 0 || box.right > innerWidth || box.bottom > innerHeight)

@@ -3,31 +3,31 @@
 import re
 import unittest
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import PHOTO, ROOT, SOURCES, PageTest
 
 
 class Everyone(PageTest):
-    def assertNoFault(self, visit):
-        self.assertEqual(axe_faults(visit), [])
+    def assertNoViolation(self, visit):
+        self.assertEqual(axe_violations(visit), [])
 
     def test_axe_finds_nothing_on_the_gallery(self):
         for scheme in ("dark", "light"):
-            visit = self.visit(faults=AXE_OWN, color_scheme=scheme).open(wait=False)
+            visit = self.visit(allowed_errors=AXE_OWN, color_scheme=scheme).open(wait=False)
             visit.until("return document.querySelectorAll('.there').length >= 3")
             visit.page.wait_for_timeout(500)
-            self.assertNoFault(visit)
+            self.assertNoViolation(visit)
 
     def test_axe_finds_nothing_on_the_viewer_its_menu_and_dialogs(self):
         for scheme in ("dark", "light"):
-            visit = self.visit(faults=AXE_OWN, color_scheme=scheme).photo(view="scale=0.8&x=900&y=700")
+            visit = self.visit(allowed_errors=AXE_OWN, color_scheme=scheme).photo(view="scale=0.8&x=900&y=700")
             visit.until("return viewer.images.length > 1")
-            self.assertNoFault(visit)
+            self.assertNoViolation(visit)
             visit.page.get_by_role("button", name="More").click()
-            self.assertNoFault(visit)
+            self.assertNoViolation(visit)
             visit.page.get_by_role("menuitem", name="Details").click()
             visit.page.wait_for_timeout(200)
-            self.assertNoFault(visit)
+            self.assertNoViolation(visit)
 
     def test_a_screen_reader_gets_the_name_and_the_position(self):
         visit = self.visit().photo()

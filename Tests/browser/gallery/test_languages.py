@@ -7,7 +7,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import PHOTO, TOKEN, PageTest, bundled, served, source, writable
 
 
@@ -50,17 +50,17 @@ class Languages(PageTest):
     def test_axe_finds_nothing_in_any_language_and_from_right_to_left(self):
         for locale, more in (("de-DE", "Mehr"), ("fr-FR", "Plus"), ("zh-CN", "更多"), (None, "More")):
             with self.subTest(locale=locale):
-                visit = self.visit(locale=locale or "en", host=host(), faults=AXE_OWN)
+                visit = self.visit(locale=locale or "en", host=host(), allowed_errors=AXE_OWN)
                 if not locale:
                     visit.page.add_init_script("new MutationObserver(() => { document.documentElement.dir = 'rtl' }).observe(document, { childList: true })")
                 visit.photo("1")
                 visit.page.get_by_role("button", name=more, exact=True).click()
                 visit.page.get_by_role("menu").wait_for()
                 visit.until("return viewer.shadowRoot.getAnimations().length === 0")
-                self.assertEqual(axe_faults(visit), [])
+                self.assertEqual(axe_violations(visit), [])
                 visit.open(wait=False)
                 visit.until("return document.querySelectorAll('.there').length === 3 && document.getAnimations().length === 0")
-                self.assertEqual(axe_faults(visit), [])
+                self.assertEqual(axe_violations(visit), [])
 
     def test_no_english_is_seen_before_another_language_which_takes_one_more_request(self):
         visit = self.visit(locale="de-DE", host=host())
@@ -79,7 +79,7 @@ class Languages(PageTest):
         self.assertEqual([url for url in english.requests if url.endswith(".json")], [])
 
     def test_english_is_used_if_a_language_cannot_be_loaded(self):
-        visit = self.visit(locale="de-DE", faults=["ERR_FAILED", "/text/de"], host=host())
+        visit = self.visit(locale="de-DE", allowed_errors=["ERR_FAILED", "/text/de"], host=host())
         visit.page.route("**/text/*.json", lambda route: route.abort())
         visit.photo("1")
         self.assertIn("Zoom in", labels(visit))

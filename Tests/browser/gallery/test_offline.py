@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import BINARY, CLEAN, TOKEN, PageTest, bundled, source
 
 KEPT = """const names = await caches.keys()
@@ -47,8 +47,8 @@ class Offline(PageTest):
     def seen(self):
         """A visit that has a worker, and has seen the gallery and a picture."""
         # Without a server the page asks in vain: who is signed in, and for the neighbour that was not loaded ahead yet.
-        faults = [*AXE_OWN, "ERR_CONNECTION", "Failed to", "FetchEvent", "error:", "/api/session", "^http://[^ ]*/api/images/other$"]
-        visit = self.visit(host=f"http://127.0.0.1:{self.port}/", offline=True, faults=faults)
+        allowed_errors = [*AXE_OWN, "ERR_CONNECTION", "Failed to", "FetchEvent", "error:", "/api/session", "^http://[^ ]*/api/images/other$"]
+        visit = self.visit(host=f"http://127.0.0.1:{self.port}/", offline=True, allowed_errors=allowed_errors)
         visit.open(wait=False)
         visit.until("return document.querySelectorAll('.there').length === 2")
         visit.until("return Boolean((await navigator.serviceWorker.getRegistration())?.active)", "a worker")
@@ -67,7 +67,7 @@ class Offline(PageTest):
         visit.photo("leaf")
         visit.open(wait=False)
         visit.until("return document.querySelectorAll('.there').length === 2", "the gallery's thumbnails")
-        self.assertEqual(axe_faults(visit), [])
+        self.assertEqual(axe_violations(visit), [])
         server = self.start()
 
     def test_what_version_0_1_kept_is_shown(self):
@@ -116,7 +116,7 @@ class Offline(PageTest):
         visit.open(f"#token={TOKEN}", wait=False)
         visit.until("return document.querySelector('.add')")
         visit.run("await Promise.all(['/api/session', '/api/trash', '/api/uploads', '/view/~%2Fx', '/api/images/~%2Fx'].map((path) => fetch(path)))")
-        visit.faults.clear()
+        visit.errors.clear()
         kept = visit.run(KEPT)
         self.assertEqual([url for url in kept if any(part in url for part in ("/api/session", "/api/trash", "/api/uploads", "/api/events", "~"))], [])
 

@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import ROOT, SOURCES, PageTest
 
 READY = f"return document.querySelectorAll('.there').length === {len(SOURCES)} && document.querySelector('.view.waiting')"
@@ -150,7 +150,7 @@ class Over(PageTest):
         self.assertEqual(visit.run("return location.pathname"), "/")
 
     def test_a_click_before_the_script_is_there_is_a_link(self):
-        visit = self.visit(faults=["lightbox", "ERR_FAILED"])
+        visit = self.visit(allowed_errors=["lightbox", "ERR_FAILED"])
         visit.page.route(re.compile(r"lightbox(-[A-Z0-9]{8})?\.js"), lambda route: route.abort())
         visit.open(wait=False)
         visit.until("return document.querySelectorAll('.there').length > 3")
@@ -173,7 +173,7 @@ class Over(PageTest):
         self.assertEqual(visit.run("return globalThis.shifts"), [])
 
     def test_a_picture_that_is_turned_or_was_never_there_is_closed_as_well(self):
-        visit = self.gallery(faults=["404"])
+        visit = self.gallery(allowed_errors=["404"])
         self.opened(visit, 2)
         visit.run("viewer.rotate(90)")
         visit.page.keyboard.press("Escape")
@@ -187,10 +187,10 @@ class Over(PageTest):
 
     def test_axe_finds_nothing_on_a_picture_over_the_gallery(self):
         for scheme in ("dark", "light"):
-            visit = self.gallery(faults=AXE_OWN, color_scheme=scheme)
+            visit = self.gallery(allowed_errors=AXE_OWN, color_scheme=scheme)
             self.opened(visit, 1)
             visit.page.wait_for_timeout(500)
-            self.assertEqual(axe_faults(visit), [])
+            self.assertEqual(axe_violations(visit), [])
 
     def test_what_waits_in_the_gallery_is_the_page_of_its_own(self):
         parts = []

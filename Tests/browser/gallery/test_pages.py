@@ -91,7 +91,7 @@ class ViewPage(PageTest):
         self.assertFalse(visit.run("return viewer.getAttribute('ui') === 'hidden'"), "a double click is no tap")
 
     def test_a_missing_image_is_reported(self):
-        visit = self.visit(faults=["404"])
+        visit = self.visit(allowed_errors=["404"])
         visit.photo("no/such image", wait=False)
         message = visit.until(
             "const p = viewer.shadowRoot.querySelector('.notice'); return !p.hidden && p.textContent")
@@ -171,7 +171,7 @@ class Gallery(PageTest):
         visit.until("return viewer?.isFullyLoaded")
 
     def test_a_server_error_is_reported_and_retried(self):
-        visit = self.visit(faults=["503"])
+        visit = self.visit(allowed_errors=["503"])
         answers = [503]
 
         def trouble(route):
@@ -186,7 +186,7 @@ class Gallery(PageTest):
         self.assertTrue(visit.run("return document.getElementById('state').hidden"))
 
     def test_thumbnails_that_did_not_come_are_there_when_the_network_is_back(self):
-        visit = self.visit(faults=["ERR_FAILED", "/dzi/"])
+        visit = self.visit(allowed_errors=["ERR_FAILED", "/dzi/"])
         visit.page.route("**/dzi/**", lambda route: route.abort())
         visit.open(wait=False)
         images = "const all = [...document.querySelectorAll('.frame img')]; "
@@ -211,7 +211,7 @@ class Gallery(PageTest):
     def test_pictures_and_xml_opened_by_themselves_are_laid_out_by_the_browser(self):
         for path in (f"iiif/3/{quote(PHOTO, safe='')}/full/300,/0/default.jpg", f"dzi/{quote(PHOTO, safe='')}.dzi"):
             with self.subTest(path):
-                visit = self.visit(faults=["favicon.ico", "status of 404"]).open(path, wait=False)
+                visit = self.visit(allowed_errors=["favicon.ico", "status of 404"]).open(path, wait=False)
                 visit.page.wait_for_timeout(300)
                 # In the middle of the window, as browsers show a picture.
                 if path.endswith("jpg"):

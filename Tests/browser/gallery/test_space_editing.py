@@ -36,8 +36,8 @@ class SpaceEditing(PageTest):
     def crop(self, path, left):
         subprocess.run(["vips", "crop", source("landscapes/Volna"), path, str(left), "300", "1200", "800"], check=True)
 
-    def unlocked(self, fragment="", faults=()):
-        visit = self.visit(host=self.host, faults=list(faults)).open(fragment, wait=False)
+    def unlocked(self, fragment="", allowed_errors=()):
+        visit = self.visit(host=self.host, allowed_errors=list(allowed_errors)).open(fragment, wait=False)
         visit.until("return document.querySelector('.lock')", "the lock")
         visit.page.get_by_role("button", name="Unlock private space").click()
         visit.page.get_by_label("Password").fill(PASSWORD)

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import BINARY, PHOTOS, ROOT, PageTest
 
 ONE, TWO = "the first of the passwords", "the second of the passwords"
@@ -46,8 +46,8 @@ class Spaces(PageTest):
         self.addCleanup(lambda: (server.terminate(), server.wait(10), server.stdout.close()))
         return re.match(r"listening on (http://\S+)", server.stdout.readline())[1]
 
-    def gallery(self, root, faults=(), **options):
-        visit = self.visit(host=root, faults=list(faults), **options).open(wait=False)
+    def gallery(self, root, allowed_errors=(), **options):
+        visit = self.visit(host=root, allowed_errors=list(allowed_errors), **options).open(wait=False)
         self.shows(visit, "harbour")
         visit.until("return document.querySelector('.lock')", "the lock")
         return visit
@@ -184,7 +184,7 @@ class Spaces(PageTest):
             self.assertEqual(visit.run("return document.activeElement.className"), "round lock")
             visit.page.keyboard.press("Enter")
             self.assertEqual(visit.run("return document.activeElement.type"), "password")
-            self.assertEqual(axe_faults(visit), [])
+            self.assertEqual(axe_violations(visit), [])
             visit.page.keyboard.press("Escape")
             visit.until("return document.activeElement.className === 'round lock'", "the focus comes back")
             visit.page.keyboard.press("Enter")

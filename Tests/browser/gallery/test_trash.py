@@ -2,7 +2,7 @@
 
 import unittest
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import TOKEN, Visit
 from editing import EditingTest
 
@@ -70,7 +70,7 @@ class Trash(EditingTest):
             rows.nth(1).wait_for()
             self.assertEqual(sorted(rows.locator("strong").all_inner_texts()), ["a", "b, c, d and 1 more"])
             self.assertIn("Expires in 24 hours", rows.first.inner_text())
-            self.assertEqual(axe_faults(visit), [])
+            self.assertEqual(axe_violations(visit), [])
             rows.first.get_by_role("button", name="Restore").click()
             visit.until("return document.querySelectorAll('.trash li').length === 1")
             rows.first.get_by_role("button", name="Restore").click()

@@ -61,7 +61,7 @@ class Uploads(unittest.TestCase):
                          ["This image already exists."] * 4)
         self.assertEqual(len(list(self.library.rglob("*.szi"))), before)
         self.assertNotIn("token", visit.address())
-        self.assertEqual(visit.faults, [])
+        self.assertEqual(visit.errors, [])
 
     def test_dropped_on_the_page(self):
         visit = self.writer()
@@ -77,7 +77,7 @@ class Uploads(unittest.TestCase):
         self.assertEqual(visit.run("return document.querySelectorAll('.uploads li img').length"), 0)
         visit.page.click(".uploads li a")
         visit.until("return viewer?.isFullyLoaded", "the picture in the viewer")
-        self.assertEqual(visit.faults, [])
+        self.assertEqual(visit.errors, [])
 
     def test_interrupted_and_resumed(self):
         folder = Path(tempfile.mkdtemp(prefix="ziggurat-large-"))
@@ -179,7 +179,7 @@ class Uploads(unittest.TestCase):
         visit.page.wait_for_timeout(500)
         self.assertIsNone(visit.run("return document.querySelector('.add')"))
         self.assertFalse([url for url in visit.requests if re.search("upload|tus|editing|selection|trash|viewing", url)])
-        self.assertEqual(visit.faults, [])
+        self.assertEqual(visit.errors, [])
 
     def test_phones_are_shown_the_way(self):
         host, _ = empty("--host", "0.0.0.0")

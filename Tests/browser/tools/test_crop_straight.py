@@ -6,7 +6,7 @@ import unittest
 import urllib.request
 
 import numpy
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import HEIGHT, WIDTH
 from cropping import CropTest
 from PIL import Image
@@ -98,7 +98,7 @@ class Straightening(CropTest):
                 self.assertLess(difference[rows].mean(), 6)
 
     def test_keys_straighten_too_and_cancel_brings_everything_back(self):
-        visit = self.visit(faults=AXE_OWN).photo(view="scale=0.5&x=100&y=100&rotation=90")
+        visit = self.visit(allowed_errors=AXE_OWN).photo(view="scale=0.5&x=100&y=100&rotation=90")
         visit.until("return viewer.images.length > 1")
         everything = "const { scale, x, y, turn } = viewer.viewport; return [{ scale, x, y, degrees: turn.degrees }, location.href]"
         before = visit.run(everything)
@@ -108,7 +108,7 @@ class Straightening(CropTest):
             visit.page.keyboard.press("ArrowRight")
         visit.until("return Math.abs(viewer.viewport.rotation.degrees - 90.5) < 1e-6")
         self.assertEqual(visit.run("return viewer.shadowRoot.querySelector('.cropbar input').ariaValueText"), "0.5°")
-        self.assertEqual(axe_faults(visit), [])
+        self.assertEqual(axe_violations(visit), [])
         visit.page.keyboard.press("Escape")
         visit.until("return !viewer.hasAttribute('cropping')")
         visit.sharp()
@@ -118,7 +118,7 @@ class Straightening(CropTest):
             self.assertAlmostEqual(view[name], value, delta=1e-6, msg=name)
 
     def test_a_phone_has_room_for_it(self):
-        visit = self.open(width=390, height=844, touch=True, faults=AXE_OWN)
+        visit = self.open(width=390, height=844, touch=True, allowed_errors=AXE_OWN)
         self.straighten(visit, 5)
         boxes = visit.run("""return ['.cropbar', '.cropbar input', '.frame .grip:nth-child(5)']
             .map((name) => viewer.shadowRoot.querySelector(name).getBoundingClientRect().toJSON())""")
@@ -131,7 +131,7 @@ class Straightening(CropTest):
             .filter((each) => each.checkVisibility()).map((each) => [each.title || each.textContent, each.offsetWidth, each.offsetHeight])
             .filter(([, width, height]) => width < 44 || height < 44)""")
         self.assertEqual(small, [])
-        self.assertEqual(axe_faults(visit), [])
+        self.assertEqual(axe_violations(visit), [])
 
 
 if __name__ == "__main__":

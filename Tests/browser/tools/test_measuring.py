@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import PageTest, served, source
 
 MICRONS = 0.5
@@ -102,8 +102,8 @@ class Measuring(PageTest):
     def test_escape_and_its_button_end_it_and_so_does_another_picture(self):
         for end in ("Escape", "Close", "page"):
             with self.subTest(end):
-                visit = self.measure(faults=AXE_OWN)
-                self.assertEqual(axe_faults(visit), [])
+                visit = self.measure(allowed_errors=AXE_OWN)
+                self.assertEqual(axe_violations(visit), [])
                 if end == "Escape":
                     visit.page.keyboard.press("Escape")
                 elif end == "Close":

@@ -62,7 +62,7 @@ class Bundle(PageTest):
                 self.assertEqual([url for url in first if "_files/" in url], [], "no tile by itself")
 
     def test_the_picture_is_asked_for_before_the_script_is_there(self):
-        visit = self.visit(host=host(), faults=["ERR_FAILED", "view-"])
+        visit = self.visit(host=host(), allowed_errors=["ERR_FAILED", "view-"])
         visit.page.route("**/view-*.js", lambda route: route.abort())
         visit.photo("deep/1", wait=False)
         visit.until("return globalThis.fetched.some((url) => url.includes('/viewport.tiles?'))")

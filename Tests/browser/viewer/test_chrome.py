@@ -4,7 +4,7 @@ import io
 import unittest
 
 import numpy
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import PHOTO, PageTest
 from PIL import Image
 
@@ -128,7 +128,7 @@ class Around(PageTest):
 
     def test_a_picture_out_of_reach_opens_by_itself_or_by_the_button_when_the_server_is_back(self):
         for by in ("itself", "button"):
-            visit = self.visit(faults=["503"])
+            visit = self.visit(allowed_errors=["503"])
             is_away = True
             visit.page.route("**/api/images/landscapes**", lambda route: route.fulfill(status=503) if is_away else route.continue_())
             visit.photo(wait=False)
@@ -143,18 +143,18 @@ class Around(PageTest):
             self.assertEqual(visit.run("return viewer.shadowRoot.querySelector('.notice').textContent"), "")
 
     def test_where_there_is_no_picture_nothing_looks_as_if_it_did_something(self):
-        visit = self.visit(faults=["404", *AXE_OWN])
+        visit = self.visit(allowed_errors=["404", *AXE_OWN])
         visit.photo("nobody", wait=False)
         visit.until("return viewer?.shadowRoot.querySelector('.notice').textContent === 'This image does not exist. It may have been moved or deleted.'")
         self.assertEqual(visit.run("return [...viewer.shadowRoot.querySelectorAll('button')].filter((each) => each.checkVisibility()).length"), 0)
-        self.assertEqual(axe_faults(visit), [])
+        self.assertEqual(axe_violations(visit), [])
         way_on = visit.page.get_by_role("link", name="All images", exact=True)
         self.assertGreater(way_on.bounding_box()["width"], 100, "it says in words where it leads")
         way_on.click()
         visit.until("return document.getElementById('grid')")
 
     def test_delayed_parts_load_by_themselves_and_missing_ones_are_reported(self):
-        visit = self.visit(faults=["503"]).photo()
+        visit = self.visit(allowed_errors=["503"]).photo()
         is_away = True
         visit.page.route("**/*_files/**", lambda route: route.fulfill(status=503) if is_away else route.continue_())
         visit.run("viewer.zoomTo(1)")

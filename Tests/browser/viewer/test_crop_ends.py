@@ -5,7 +5,7 @@ import unittest
 import urllib.request
 
 import numpy
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import PHOTO, source
 from cases import alternating
 from cropping import CropTest
@@ -113,12 +113,12 @@ class CropEnds(CropTest):
         visit.until("return !viewer.shadowRoot.querySelector('.crop') && !viewer.hasAttribute('cropping')")
 
     def test_axe_finds_nothing_on_crop(self):
-        visit = self.open(faults=AXE_OWN)
+        visit = self.open(allowed_errors=AXE_OWN)
         visit.page.wait_for_timeout(300)
-        self.assertEqual(axe_faults(visit), [])
+        self.assertEqual(axe_violations(visit), [])
         visit.page.get_by_role("button", name="Done").click()
         visit.page.wait_for_timeout(300)
-        self.assertEqual(axe_faults(visit), [])
+        self.assertEqual(axe_violations(visit), [])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import HEIGHT, PHOTO, WIDTH, PageTest, served, source
 from PIL import Image
 from test_zoom_at_point import middle
@@ -98,16 +98,16 @@ class Downloads(PageTest):
         self.assertEqual(visit.page.get_by_role("menuitem", name="Share").count(), 0)
 
     def test_without_a_connection_the_menu_says_so(self):
-        visit = self.visit(faults=["ERR_FAILED", "view-menu"])
+        visit = self.visit(allowed_errors=["ERR_FAILED", "view-menu"])
         visit.page.route("**/*view-menu*.js", lambda route: route.abort())
         visit.photo()
         visit.page.get_by_role("button", name="More").click()
         visit.until("return viewer.shadowRoot.querySelector('.notice').textContent.includes('connection')")
 
     def test_axe_finds_nothing_in_the_dialog(self):
-        visit = self.visit(faults=AXE_OWN).photo(view="scale=1&x=500&y=300")
+        visit = self.visit(allowed_errors=AXE_OWN).photo(view="scale=1&x=500&y=300")
         self.choose(visit, "Download")
-        self.assertEqual(axe_faults(visit), [])
+        self.assertEqual(axe_violations(visit), [])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import unittest
 
-from accessibility import AXE_OWN, axe_faults
+from accessibility import AXE_OWN, axe_violations
 from browser import PHOTO, SOURCES
 from embedding import VIEWER, EmbeddingTest
 
@@ -34,7 +34,7 @@ class Filmstrip(EmbeddingTest):
         return visit
 
     def test_a_mouse_has_a_button_for_it_and_a_click_opens(self):
-        visit = self.photos(faults=AXE_OWN)
+        visit = self.photos(allowed_errors=AXE_OWN)
         visit.page.get_by_role("button", name="Thumbnails").click()
         visit.until(STRIP + f"return strip?.querySelectorAll('canvas').length === {len(ORDER)}", "a thumbnail of each")
         self.assertOpen(visit, AT)
@@ -42,7 +42,7 @@ class Filmstrip(EmbeddingTest):
         self.assertOpen(visit, 0)
         visit.page.keyboard.press("PageDown")
         self.assertOpen(visit, 1)
-        self.assertEqual(axe_faults(visit), [])
+        self.assertEqual(axe_violations(visit), [])
         # Nothing lies over it.
         boxes = visit.run(STRIP + """return ['.controls', 'div.filmstrip'].map((each) => {
               const { top, bottom } = viewer.shadowRoot.querySelector(each).getBoundingClientRect(); return [top, bottom] })""")

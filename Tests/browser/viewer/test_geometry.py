@@ -44,10 +44,10 @@ class Geometry(PageTest):
             })
         visit = self.visit().photo().modules()
         path = f"/api/images/{urllib.parse.quote(PHOTO, safe='')}/viewport"
-        faults = visit.page.evaluate(
+        errors = visit.page.evaluate(
             "async (argument) => { const viewer = document.querySelector('ziggurat-viewer'); " + AGREE + "}",
             {"queries": queries, "path": path})
-        self.assertEqual(faults, [])
+        self.assertEqual(errors, [])
 
 
 if __name__ == "__main__":

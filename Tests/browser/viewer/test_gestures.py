@@ -11,14 +11,14 @@ PHONE = {"width": 390, "height": 844, "ratio": 3, "touch": True}
 
 class Gestures(PageTest):
     def assertWithinLimits(self, visit):
-        faults = visit.modules().run("""
+        errors = visit.modules().run("""
             const { Camera } = await import('/sources/viewer/camera.js')
             const view = viewer.viewport
             const { minimum, maximum } = new Camera(viewer.source.pyramid.imageSize, view).limitsOf(view)
             const rest = view.clamped(viewer.source.pyramid.imageSize)
             return [view.scale < minimum * 0.999999 || view.scale > maximum * 1.000001 ? `scale ${view.scale}` : '',
               Math.hypot(rest.x - view.x, rest.y - view.y) > 0.01 ? `offset ${view.x}, ${view.y}` : ''].filter(Boolean)""")
-        self.assertEqual(faults, [])
+        self.assertEqual(errors, [])
 
     def rest(self, visit):
         visit.page.wait_for_timeout(150)

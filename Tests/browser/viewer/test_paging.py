@@ -41,7 +41,7 @@ class Paging(PageTest):
         self.assertShows(visit, AT)
 
     def test_a_finger_swipes_on_from_an_image_that_cannot_be_read(self):
-        visit = self.visit(faults=["503"], **PHONE)
+        visit = self.visit(allowed_errors=["503"], **PHONE)
         visit.page.route("**/api/images/FallenLeaf**", lambda route: route.fulfill(status=503))
         broken = ORDER.index("FallenLeaf")
         visit.photo(ORDER[broken - 1])

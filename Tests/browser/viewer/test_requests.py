@@ -128,7 +128,7 @@ class Requests(PageTest):
         self.assertTrue(all("_files/13/" in url for url in visit.aborted))
 
     def test_a_failed_tile_is_tried_again_and_arrives(self):
-        visit = self.visit(faults=["503"], tile_by_tile=True)
+        visit = self.visit(allowed_errors=["503"], tile_by_tile=True)
         refused = []
 
         def refuse_twice(route):
@@ -145,7 +145,7 @@ class Requests(PageTest):
     def test_unreachable_tiles_are_reported_and_load_with_the_network_or_a_movement(self):
         for recover in ("dispatchEvent(new Event('online'))", "viewer.panTo({ x: 2160, y: 1040 })"):
             with self.subTest(recover):
-                visit = self.visit(faults=["503"]).photo()
+                visit = self.visit(allowed_errors=["503"]).photo()
                 is_away = True
                 visit.page.route("**/*_files/**", lambda route: route.fulfill(status=503) if is_away else route.continue_())
                 visit.run("viewer.zoomTo(1)")
@@ -168,7 +168,7 @@ class Requests(PageTest):
                 self.assertEqual((counts["failed"], counts["retried"]), (8, 24))
 
     def test_an_image_out_of_reach_opens_when_the_network_is_back(self):
-        visit = self.visit(faults=["503"])
+        visit = self.visit(allowed_errors=["503"])
         is_away = True
         visit.page.route("**/api/images/**", lambda route: route.fulfill(status=503) if is_away else route.continue_())
         visit.photo(wait=False)
@@ -180,7 +180,7 @@ class Requests(PageTest):
         self.assertEqual(visit.run(notice), "")
 
     def test_an_image_that_cannot_be_paged_to_is_named_and_the_next_ones_are_not_lost(self):
-        visit = self.visit(faults=["503"]).photo("ColorfulCups")
+        visit = self.visit(allowed_errors=["503"]).photo("ColorfulCups")
         visit.until("return viewer.images.length > 1 && document.getElementById('counter').hidden === false")
         visit.page.route("**/api/images/landscapes%2FSafeLanding**", lambda route: route.fulfill(status=503))
         visit.run("viewer.goTo(3)")
@@ -190,7 +190,7 @@ class Requests(PageTest):
         visit.until("return viewer.isFullyLoaded && document.title === 'FallenLeaf'")
 
     def test_a_missing_tile_is_reported_and_requested_once(self):
-        visit = self.visit(faults=["404"], tile_by_tile=True)
+        visit = self.visit(allowed_errors=["404"], tile_by_tile=True)
         visit.page.route("**/*_files/13/3_1*", lambda route: route.fulfill(status=404))
         visit.page.add_init_script("""globalThis.told = []
             for (const type of ['complete', 'fully-loaded']) {

@@ -22,7 +22,7 @@ class Slow(PageTest):
 
     def test_of_a_link_the_picture_is_seen_coarse_first_and_pages_turn_before_it_is_sharp(self):
         # The test reads the canvas; nobody else does.
-        visit = self.visit(host=host(), faults=["readback"], **PHONE)
+        visit = self.visit(host=host(), allowed_errors=["readback"], **PHONE)
         self.slow(visit)
         visit.page.add_init_script("""globalThis.told = []
             addEventListener('open', () => told.push('open'), true)

@@ -59,7 +59,7 @@ class ExchangeKills(Moved):
                 self.build()
                 self.assertEqual(self.ids(), sorted(names))
                 self.assertEqual(self.metadata(), wanted)
-                self.assertAsBuiltAnew()
+                self.assertAsRebuilt()
                 self.assertFalse((self.library / ".moved/.exchange").exists())
         # Each of the moves is at least two changes.
         self.assertGreater(steps, 2 * len(names))

@@ -14,10 +14,10 @@ class Locking(CommandTest):
         for number in range(3):
             photo(cls.photos / f"{number}.jpg", 300, 200, left=100 * number)
 
-    def build(self, fault: str):
+    def build(self, failure: str):
         library = folder("library")
         result = run("build", self.photos, "--library", library, timeout=60,
-                     environment={"LD_PRELOAD": self.preloaded, "FAULT": fault})
+                     environment={"LD_PRELOAD": self.preloaded, "FAULT": failure})
         self.assertEqual(leftovers(library), [], result.stderr)
         return result, archives(library)
 
@@ -32,9 +32,9 @@ class Locking(CommandTest):
         self.assertEqual((result.returncode, built), (1, []), result.stderr)
 
     def test_a_failed_lock_is_reported(self):
-        for fault, reason in (("flock", "No locks available"), ("open", "Too many open files")):
-            with self.subTest(fault):
-                result, built = self.build(fault)
+        for failure, reason in (("flock", "No locks available"), ("open", "Too many open files")):
+            with self.subTest(failure):
+                result, built = self.build(failure)
                 self.assertIn(result.returncode, (1, 75), result.stderr)
                 self.assertIn(reason, result.stderr)
                 self.assertEqual(built, [])

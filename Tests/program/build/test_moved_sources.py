@@ -43,7 +43,7 @@ class MovedTest(CommandTest):
     def ids(self):
         return [str(path.relative_to(self.library))[:-4] for path in archives(self.library)]
 
-    def assertAsBuiltAnew(self):
+    def assertAsRebuilt(self):
         """Every archive is what a build into an empty library makes of the sources now."""
         fresh = folder("fresh") / "library"
         self.build(library=fresh)
@@ -76,7 +76,7 @@ class Renamed(MovedTest):
         self.assertEqual(self.ids(), ["old/a", "old/b"])
         self.assertEqual(self.build("--prune"), wanted)
         self.assertEqual(self.ids(), ["new/Größe 1%", "new/deep/b"])
-        self.assertAsBuiltAnew()
+        self.assertAsRebuilt()
         # Of another folder alone it is the very file.
         self.assertEqual((self.library / "new/deep/b.szi").stat().st_ino, inode)
         self.assertEqual((self.library / "new/Größe 1%.xmp").read_text(), "somebody's words")
@@ -157,7 +157,7 @@ class Renamed(MovedTest):
         self.build()
         (self.photos / "roll.tif").rename(self.photos / "film.tif")
         self.assertEqual(self.build("--prune"), {f"film/{page}": f"moved roll/{page}" for page in (1, 2, 3)})
-        self.assertAsBuiltAnew()
+        self.assertAsRebuilt()
         with Server(self.library) as server:
             self.assertEqual(self.get(server, "/iiif/presentation/3/roll/manifest"), (301, "/iiif/presentation/3/film/manifest"))
             self.assertEqual(self.get(server, "/api/images/roll%2F2"), (301, "/api/images/film%2F2"))
@@ -169,10 +169,10 @@ class Renamed(MovedTest):
         self.build()
         (self.photos / "codex/f002r.jpg").rename(self.photos / "codex/f001v.jpg")
         self.assertEqual(self.build("--prune"), {"codex/f001v": "moved codex/f002r"})
-        self.assertAsBuiltAnew()
+        self.assertAsRebuilt()
         (self.photos / "codex").rename(self.photos / "chronicle")
         self.assertEqual(self.build("--prune"), {f"chronicle/{page}": f"moved codex/{page}" for page in ("f001r", "f001v", "f003r")})
-        self.assertAsBuiltAnew()
+        self.assertAsRebuilt()
         with Server(self.library) as server:
             self.assertEqual(self.get(server, "/iiif/presentation/3/codex/manifest"), (301, "/iiif/presentation/3/chronicle/manifest"))
             self.assertEqual(self.get(server, "/api/images/codex"), (301, "/api/images/chronicle"))
@@ -239,7 +239,7 @@ class Renamed(MovedTest):
         self.assertEqual(self.build("--prune"), {"b": "moved a", "d": "built", "c": "pruned"})
         self.assertFalse((self.library / "b.xmp").exists())
         self.assertEqual(self.trashed(), ["b.szi", "b.xmp", "c.szi"])
-        self.assertAsBuiltAnew()
+        self.assertAsRebuilt()
 
     def trashed(self):
         return sorted("/".join(path.parts[-(len(path.relative_to(self.library).parts) - 2):])
@@ -268,7 +268,7 @@ class Renamed(MovedTest):
                 self.assertEqual(self.trashed(), ["1.szi", "1.xmp"])
                 [old] = (self.library / ".ziggurat-trash").rglob("1.szi")
                 self.assertEqual((old.read_bytes(), old.with_suffix(".xmp").read_text()), (first, "of 1"))
-                self.assertAsBuiltAnew()
+                self.assertAsRebuilt()
                 with Server(self.library) as server:
                     self.assertEqual(self.get(server, "/dzi/4.dzi"), (301, "/dzi/3.dzi"))
                     self.assertEqual([json.loads(server.get(f"/api/images/{number}").body)["width"] for number in range(1, 4)], [22, 23, 24])

@@ -76,7 +76,7 @@ class NamesChangeHands(MovedTest):
         self.assertEqual(self.build(*options), wanted)
         for old, new in names.items():
             self.assertEqual((self.library / f"{new}.xmp").read_text(), old)
-        self.assertAsBuiltAnew()
+        self.assertAsRebuilt()
         self.assertFalse(list(self.library.glob("*moving*")))
         self.assertEqual(self.build(), {})
 
@@ -99,7 +99,7 @@ class NamesChangeHands(MovedTest):
             (self.photos / f"plain/{old}.ppm").rename(self.photos / f"plain/{new}.ppm")
         photo(self.photos / "plain/a.ppm", 40, 30, left=999)
         self.assertEqual(self.build(), {"plain/b": "moved plain/a", "plain/c": "moved plain/b", "plain/d": "moved plain/c", "plain/a": "built"})
-        self.assertAsBuiltAnew()
+        self.assertAsRebuilt()
 
     def test_a_chain_that_ends_at_a_place_that_is_taken(self):
         # What stood at c is nowhere now.
@@ -130,7 +130,7 @@ class NamesChangeHands(MovedTest):
         for old, new in (("f2", "x"), ("f3", "f2"), ("x", "f3")):
             (pages / f"{old}.jpg").rename(pages / f"{new}.jpg")
         self.assertEqual(self.build("--prune"), {"codex/f2": "moved codex/f3", "codex/f3": "moved codex/f2"})
-        self.assertAsBuiltAnew()
+        self.assertAsRebuilt()
 
     def test_killed_amid_a_circle(self):
         random = seed("circle killed")

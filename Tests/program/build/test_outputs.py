@@ -190,12 +190,12 @@ class Interruptions(CommandTest):
                          "what was finished is not done again")
 
     def test_killed_at_random_times(self):
-        moments, hits, tries = seed("kill -9"), 0, 0
+        chance, hits, tries = seed("kill -9"), 0, 0
         # On a machine with other work a build may end before its moment comes: that is no kill.
         while hits < KILLS and tries < 5 * KILLS:
             tries += 1
             library = self.base / f"library-{tries}"
-            after = moments.uniform(0, self.seconds)
+            after = chance.uniform(0, self.seconds)
             with self.subTest(kill=hits, after=after):
                 began = time.monotonic()
                 if self.interrupt(library, signal.SIGKILL, after) == -signal.SIGKILL:

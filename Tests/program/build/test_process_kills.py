@@ -13,8 +13,8 @@ import time
 import unittest
 
 from harness import BINARY, CRASH, folder, photo, run, seed
-from processes import ProcessKiller, cells, descendants, descriptors, name, zombies
-from szi import archive_faults, archives, leftovers
+from processes import ProcessKiller, workers, descendants, descriptors, name, zombies
+from szi import archive_defects, archives, leftovers
 from test_outputs import digests
 from upload_client import Client, rest_of, serve
 
@@ -55,13 +55,13 @@ class BuildKills(unittest.TestCase):
                                        stdout=subprocess.DEVNULL, stderr=errors)
             pause = self.seconds / chance.choice([3, 8, 30])
             # Now and then the process that makes them, which is made anew.
-            killer = ProcessKiller(process.pid, random.Random(chance.random()), (0, pause), nursery=0.05)
+            killer = ProcessKiller(process.pid, random.Random(chance.random()), (0, pause), fork_server=0.05)
             code = process.wait(300)
             kills = killer.end()
             errors.seek(0)
             lines = errors.read().splitlines()
         # What was asked of a process that makes cells as it died may be had from the next: worth a retry.
-        self.assertIn(code, (1, 75) if lines and killer.nurseries else (1,) if lines else (0,), lines)
+        self.assertIn(code, (1, 75) if lines and killer.fork_servers else (1,) if lines else (0,), lines)
         self.assertLessEqual(len(lines), len(self.clean))
         for line in lines:
             self.assertNotRegex(line.replace("signal 9", ""), CRASH)
@@ -93,7 +93,7 @@ class ServerKills(unittest.TestCase):
             self.assertEqual(server.get("/iiif/3/foreign/7,9,800,500/300,/0/default.jpg").status, 200)
             self.settles(pid, descriptors(pid))
             files = descriptors(pid)
-            killer = ProcessKiller(pid, random.Random(chance.random()), (0, 0.15), nursery=0.03, most=KILLS)
+            killer = ProcessKiller(pid, random.Random(chance.random()), (0, 0.15), fork_server=0.03, most=KILLS)
             renders = Renders(server.port, random.Random(chance.random()))
             number, until = 1, time.monotonic() + 60 + 5 * KILLS
             failed = 0
@@ -102,7 +102,7 @@ class ServerKills(unittest.TestCase):
                 number += 1
             kills = killer.end()
             renders.end()
-            self.assertEqual(renders.faults[:5], [])
+            self.assertEqual(renders.failures[:5], [])
             self.assertGreaterEqual(kills, KILLS, "so many cells must really have been killed")
             # Afterwards all is as before.
             self.assertFalse(self.upload(client, chance, number, kept), "a picture that nobody disturbs")
@@ -110,11 +110,11 @@ class ServerKills(unittest.TestCase):
             self.assertEqual(client.images(), {"foreign", *kept})
             self.assertEqual(rest_of(self.library), [])
             self.settles(pid, files)
-        print(f"[{kills} kills, {killer.nurseries} of what makes cells; {number} uploads, {failed} told; renders {renders.statuses}] ", end="", flush=True)
+        print(f"[{kills} kills, {killer.fork_servers} of what makes cells; {number} uploads, {failed} told; renders {renders.statuses}] ", end="", flush=True)
         self.assertEqual(run("verify", self.library).returncode, 0)
         for path in archives(self.library):
             if path.name != "foreign.szi":
-                self.assertEqual(archive_faults(path), [])
+                self.assertEqual(archive_defects(path), [])
         self.assertEqual([path for path in self.library.rglob("*partial*")], [])
 
     def upload(self, client: Client, chance: random.Random, number: int, kept: dict[str, str]) -> bool:
@@ -131,9 +131,9 @@ class ServerKills(unittest.TestCase):
 
     def settles(self, pid: int, files: int):
         until = time.monotonic() + 30
-        while time.monotonic() < until and (cells(pid) or zombies(pid) or descriptors(pid) > files + 1):
+        while time.monotonic() < until and (workers(pid) or zombies(pid) or descriptors(pid) > files + 1):
             time.sleep(0.2)
-        self.assertEqual((cells(pid), zombies(pid)), ([], []))
+        self.assertEqual((workers(pid), zombies(pid)), ([], []))
         # One archive more may be open for the pictures that came.
         self.assertLessEqual(descriptors(pid), files + 1, [name(each) for each in descendants(pid)])
 
@@ -142,7 +142,7 @@ class Renders:
     """Asks for regions of the foreign archive, which cells render; a killed one is a 503 with Retry-After or done again."""
 
     def __init__(self, port: int, chance: random.Random):
-        self.port, self.chance, self.faults, self.statuses = port, chance, [], {}
+        self.port, self.chance, self.failures, self.statuses = port, chance, [], {}
         self.ending = threading.Event()
         self.thread = threading.Thread(target=self.work, daemon=True)
         self.thread.start()
@@ -158,9 +158,9 @@ class Renders:
                 self.statuses[answer.status] = self.statuses.get(answer.status, 0) + 1
                 whole = answer.status == 200 and body[:2] == b"\xff\xd8" and body[-2:] == b"\xff\xd9"
                 if not whole and (answer.status != 503 or not answer.headers["Retry-After"]):
-                    self.faults.append(f"{answer.status}, {len(body)} bytes: {target}")
+                    self.failures.append(f"{answer.status}, {len(body)} bytes: {target}")
             except OSError as error:
-                self.faults.append(f"no answer: {error}")
+                self.failures.append(f"no answer: {error}")
             finally:
                 connection.close()
 

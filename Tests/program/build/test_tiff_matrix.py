@@ -409,7 +409,7 @@ def pixels(archive: Path) -> numpy.ndarray:
 class Matrix(CommandTest):
     maxDiff = None
 
-    def faults(self, cases: list[Case]) -> list[str]:
+    def mismatches(self, cases: list[Case]) -> list[str]:
         place, library = folder("sources"), folder("library")
         samples = {}
         for case in cases:
@@ -426,14 +426,14 @@ class Matrix(CommandTest):
                   for line in result.stderr.splitlines()}
         found = []
         for case in cases:
-            if fault := self.fault(case, samples[case.name], library / f"{case.name}.szi", errors.get(case.name, "")):
-                found.append(f"{case.name}: {fault}")
+            if mismatch := self.mismatch(case, samples[case.name], library / f"{case.name}.szi", errors.get(case.name, "")):
+                found.append(f"{case.name}: {mismatch}")
                 if keep := os.environ.get("KEEP"):
                     Path(keep).mkdir(exist_ok=True)
                     (Path(keep) / f"{case.name}.tif").write_bytes(case.data)
         return found
 
-    def fault(self, case: Case, samples: numpy.ndarray, archive: Path, message: str) -> str | None:
+    def mismatch(self, case: Case, samples: numpy.ndarray, archive: Path, message: str) -> str | None:
         wanted = refusal(case.picture)
         if not archive.exists():
             if wanted is None:
@@ -460,7 +460,7 @@ class Matrix(CommandTest):
         print(f"[{len(every)} files] ", end="", flush=True)
         found = []
         for start in range(0, len(every), FOLDER):
-            found += self.faults(every[start:start + FOLDER])
+            found += self.mismatches(every[start:start + FOLDER])
         if os.environ.get("FAULTS"):
             Path(os.environ["FAULTS"]).write_text("\n".join(found) + "\n")
         self.assertEqual(len(found), 0, "\n".join(found[:40]))

@@ -300,7 +300,7 @@ class FullDisk(Exports):
         self.assertEqual(os.listdir(base), [])
 
 
-class HostileArchives(Exports):
+class UntrustedArchives(Exports):
     def refused(self, archive, *arguments, **how):
         base = folder("hostile")
         for layout in LAYOUTS:

@@ -9,7 +9,7 @@ import time
 import unittest
 
 from harness import BINARY, Answer, CommandTest, Server, folder, heard, run, sample_library
-from processes import cells
+from processes import workers
 
 
 class StoppingTest(CommandTest):
@@ -129,7 +129,7 @@ class HangingUp(StoppingTest):
         build = subprocess.Popen([BINARY, "build", base / "noise.png", "--library", base / "library"],
                                  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         # Its archive has no name before it is whole.
-        self.until(lambda: cells(build.pid), "begun")
+        self.until(lambda: workers(build.pid), "begun")
         build.send_signal(signal.SIGHUP)
         self.assertIn("interrupted", build.communicate(timeout=60)[1])
         self.assertEqual(build.returncode, 130)

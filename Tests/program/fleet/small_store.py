@@ -28,9 +28,9 @@ class SmallStore:
         # Seconds before each answer.
         self.delay = 0.0
         # Status codes that the next requests are answered with, whatever they ask.
-        self.faults: list[int] = []
+        self.errors: list[int] = []
         # The same of objects alone whose keys begin so.
-        self.faults_below: dict[str, list[int]] = {}
+        self.errors_below: dict[str, list[int]] = {}
         # Called with a handler, status, body and headers before each answer; true if it answered in the handler's place.
         self.spoil = None
         # Whether a client may make a request: called with method, key and query; all may if it is None.
@@ -74,11 +74,11 @@ class SmallStore:
                 time.sleep(store.delay)
                 with store.lock:
                     store.requests.append((self.command, key))
-                    if store.faults:
-                        return self.answer(store.faults.pop(0))
-                    for below, faults in store.faults_below.items():
-                        if key.startswith(below) and faults:
-                            return self.answer(faults.pop(0))
+                    if store.errors:
+                        return self.answer(store.errors.pop(0))
+                    for below, remaining in store.errors_below.items():
+                        if key.startswith(below) and remaining:
+                            return self.answer(remaining.pop(0))
                 if bucket != store.BUCKET:
                     return self.answer(404)
                 query = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True))

@@ -13,8 +13,8 @@ from edges import EDGES, Edge, Reply
 from fronts import certificate
 from harness import ROOT, CommandTest, Server, folder, photo, run
 
-MOMENT = "public, max-age=0, must-revalidate, s-maxage=2, stale-if-error=600"
-PINNED = "public, max-age=31536000, immutable, s-maxage=86400, stale-if-error=600"
+REVALIDATED = "public, max-age=0, must-revalidate, s-maxage=2, stale-if-error=600"
+IMMUTABLE = "public, max-age=31536000, immutable, s-maxage=86400, stale-if-error=600"
 BRIEF = "public, max-age=10, s-maxage=2, stale-if-error=600"
 
 
@@ -72,10 +72,10 @@ class Headers(EdgeTest):
     def test_what_may_be_kept_and_by_which_key_it_is_forgotten(self):
         with Server(self.library, "--shared-cache") as server:
             tile = self.tile(server)
-            bare, _, pin = tile.partition("?")
+            bare, _, version = tile.partition("?")
             picture = "/iiif/3/a%20b/0,0,97,101/50,/0/default.jpg"
             view = "/api/images/a%20b/viewport.tiles?width=300&height=200"
-            headers = {view: BRIEF, f"{view}&{pin}": PINNED, f"{view}&v=1": BRIEF, f"{view}&{pin}&include=description": BRIEF, tile: PINNED, bare: MOMENT, f"{bare}?v=1": MOMENT, picture: MOMENT, f"{picture}?{pin}": PINNED, f"{picture}?v=1": MOMENT,
+            headers = {view: BRIEF, f"{view}&{version}": IMMUTABLE, f"{view}&v=1": BRIEF, f"{view}&{version}&include=description": BRIEF, tile: IMMUTABLE, bare: REVALIDATED, f"{bare}?v=1": REVALIDATED, picture: REVALIDATED, f"{picture}?{version}": IMMUTABLE, f"{picture}?v=1": REVALIDATED,
                      "/dzi/a%20b.dzi": BRIEF, "/api/images": BRIEF, "/dzi/none.dzi": "no-store", "/healthz": "no-store"}
             self.assertEqual({path: server.get(path)["cache-control"] for path in headers}, headers)
             paths = (tile, bare, picture, "/dzi/%61%20b.dzi", "/iiif/3/a%20b/info.json", "/api/images/a%20b", "/iiif/presentation/3/a%20b/manifest",
@@ -130,7 +130,7 @@ class Headers(EdgeTest):
         with Server(self.library, "--shared-cache") as server:
             generation = json.loads(server.get("/api/images/codex%2Ff001r").body)["generation"]
             answer = server.get(f"/api/images/codex/viewport.jpg?width=30&height=20&v={generation}")
-            self.assertEqual((answer.status, answer["cache-control"]), (200, PINNED), answer)
+            self.assertEqual((answer.status, answer["cache-control"]), (200, IMMUTABLE), answer)
             self.assertEqual(answer["surrogate-key"], server.get("/dzi/codex%2Ff001r.dzi")["surrogate-key"])
 
     def test_its_documentation_names_the_files_folders(self):
@@ -202,10 +202,10 @@ class Fleet(EdgeTest):
 class Keeping(Fleet):
     def check_keys(self):
         tile = self.tile(self.servers[0])
-        bare, _, pin = tile.partition("?")
+        bare, _, version = tile.partition("?")
         expected = self.servers[0].get(tile).body
         self.assertEqual(self.ask(tile)[:3], (200, "MISS", expected))
-        for query in (pin, f"{pin}&from=here", f"from=here&{pin}", f"a=b&{pin}&c=d", f"g={pin[2:]}"):
+        for query in (version, f"{version}&from=here", f"from=here&{version}", f"a=b&{version}&c=d", f"g={version[2:]}"):
             self.assertEqual(self.ask(f"{bare}?{query}")[:3], (200, "HIT", expected), query)
         known = self.ask(tile, If_None_Match=self.servers[0].get(tile)["etag"])
         self.assertEqual((known.status, known.cached, known.body), (304, "HIT", b""))
@@ -214,15 +214,15 @@ class Keeping(Fleet):
         head = self.edge.ask(tile, method="HEAD")
         self.assertEqual((head.status, head.headers["Content-Length"]), (200, str(len(expected))))
         # What the servers might read in another way than the cache is no other's answer.
-        odd = f"{bare}?v={pin[2:].upper().zfill(17)}&v=123"
+        odd = f"{bare}?v={version[2:].upper().zfill(17)}&v=123"
         self.assertEqual(self.ask(f"{bare}?from=here").cached, "MISS")
         # Nor is it kept: anybody could fill the cache with copies of one tile.
-        for query in (f"%76={pin[2:]}", f"{pin}&download", f"{pin}&download=name.jpg&x=1", odd.partition("?")[2], f"{pin}&x=%41"):
+        for query in (f"%76={version[2:]}", f"{version}&download", f"{version}&download=name.jpg&x=1", odd.partition("?")[2], f"{version}&x=%41"):
             for _ in range(2):
                 answer = self.ask(f"{bare}?{query}")
                 self.assertEqual((answer.status, answer.cached in ("MISS", "BYPASS")), (200, True), query)
         self.assertEqual(self.ask(f"{bare}?v=123").cached, "MISS")
-        self.assertEqual(self.ask(f"{bare}?v=123").headers["Cache-Control"], MOMENT)
+        self.assertEqual(self.ask(f"{bare}?v=123").headers["Cache-Control"], REVALIDATED)
         # Or no longer its moment.
         kept = ("HIT", "REVALIDATED")
         self.assertIn(self.ask(bare).cached, kept)

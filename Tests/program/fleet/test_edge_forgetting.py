@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from edges import EDGES, PACKAGING
 from harness import folder, photo
-from test_edge import PINNED, Fleet
+from test_edge import IMMUTABLE, Fleet
 from upload_client import Client, serve
 
 
@@ -37,7 +37,7 @@ class Forgetting(Fleet):
             "/dzi/gone_files/9/0_0.jpg", "/dzi/%67one_files/9/0_0.jpg", "/iiif/3/gone/full/max/0/default.jpg", "/iiif/2/gone/0,0,97,101/50,/0/default.png",
             "/xyz/gone/0/0/0.jpg", "/iip?FIF=gone&JTL=0,0", "/zoomify/gone/TileGroup0/0-0-0.jpg", "/api/images/gone/viewport.jpg?width=30&height=20")]
         for target in tiles:
-            self.assertEqual(self.ask(target).headers["Cache-Control"], PINNED, target)
+            self.assertEqual(self.ask(target).headers["Cache-Control"], IMMUTABLE, target)
             self.assertEqual(self.ask(target).cached, "HIT", target)
         other = self.ask(self.tile(self.servers[0]))
         (self.library / "gone.szi").unlink()

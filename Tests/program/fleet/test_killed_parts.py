@@ -94,14 +94,14 @@ class KilledParts(StoreTest):
         build = subprocess.Popen([BINARY, "build", self.photos, "--library", self.bucket, "--jobs", "1"], stderr=subprocess.PIPE, text=True)
         self.addCleanup(build.kill)
         # Away from the first archive to the last.
-        end, faults = time.monotonic() + 240, [503] * 1000
+        end, failures = time.monotonic() + 240, [503] * 1000
         while len(sent := self.sent()) < 24:
             self.assertLess(time.monotonic(), end, sent)
             if sent:
-                self.store.faults_below[below] = faults
+                self.store.errors_below[below] = failures
             time.sleep(0.01)
-        asked = 1000 - len(faults)
-        self.store.faults_below.clear()
+        asked = 1000 - len(failures)
+        self.store.errors_below.clear()
         self.assertEqual(build.wait(60), 0, build.stderr.read())
         build.stderr.close()
         # A question is asked with a builder's patience, five times.

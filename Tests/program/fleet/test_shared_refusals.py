@@ -37,14 +37,14 @@ class Refusals(SharedCatalogTest):
         # As after a new database.
         self.database.ask("TRUNCATE archive, image, part")
         with self.store.lock:
-            self.store.faults_below["some/library/directory"] = [503] * 10_000
+            self.store.errors_below["some/library/directory"] = [503] * 10_000
         with self.serve() as server:
             for _ in range(20):
                 for path in ("/api/images/a", "/dzi/a.dzi", "/iiif/3/a/info.json"):
                     self.assertEqual(server.get(path).status, 503, path)
                 time.sleep(0.1)
             with self.store.lock:
-                self.store.faults_below.clear()
+                self.store.errors_below.clear()
             self.eventually(lambda: server.get("/api/images/a").status, 200)
             self.eventually(lambda: server.get("/api/images/b").status, 404)
 

@@ -176,9 +176,9 @@ class SharedTurns(SharedMetadata):
                 for headers in (sign_in(), {"Authorization": f"Bearer {TOKEN}"}):
                     self.assertEqual({change(number, headers) for number in range(9)}, {200}, headers)
                 # What a stranger sends is neither kept nor waited for.
-                with socket.create_connection(("127.0.0.1", edge.port), timeout=20) as stranger:
-                    stranger.sendall(b"PATCH /api/images/i0 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n" + bytes(1000))
-                    self.assertIn(stranger.recv(100).split()[1], (b"401", b"503"))
+                with socket.create_connection(("127.0.0.1", edge.port), timeout=20) as slow_client:
+                    slow_client.sendall(b"PATCH /api/images/i0 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n" + bytes(1000))
+                    self.assertIn(slow_client.recv(100).split()[1], (b"401", b"503"))
                 # The next one takes over, of whom the cache hears within seconds.
                 self.servers[self.writer()].stop(signal.SIGKILL)
                 self.eventually(lambda: change(0, sign_in()), 200)

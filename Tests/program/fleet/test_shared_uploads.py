@@ -157,7 +157,7 @@ class SharedUploads(WritersTest):
         with self.server(0) as server:
             self.eventually(lambda: server.get("/api/images").status, 200)
             with self.store.lock:
-                self.store.faults_below["some/library/szi/"] = [503] * 10_000
+                self.store.errors_below["some/library/szi/"] = [503] * 10_000
             path = self.upload(server, picture, "quay.png")
             tries = lambda: sum(verb == "PUT" and "/szi/" in key for verb, key in self.store.requests)
             self.eventually(lambda: tries() > 0, True)
@@ -168,7 +168,7 @@ class SharedUploads(WritersTest):
             self.eventually(lambda: tries() > first, True, 40)
             time.sleep(8)
             with self.store.lock:
-                self.store.faults_below.clear()
+                self.store.errors_below.clear()
             self.eventually(lambda: asked()["status"], "done", 50)
 
     def test_no_upload_fails_by_a_database_that_is_away_for_an_hour(self):

@@ -161,9 +161,9 @@ class Builds(StoreTest):
     def test_a_store_that_fails_is_asked_again_and_one_that_is_away_costs_no_picture(self):
         for name in "abc":
             photo(self.photos / f"{name}.jpg", 60, 40 + ord(name))
-        self.store.faults = [503, 500, 503]
+        self.store.errors = [503, 500, 503]
         self.assertEqual(self.build().returncode, 0)
-        self.store.faults = [403]
+        self.store.errors = [403]
         refused = self.build()
         self.assertEqual((refused.returncode, refused.stderr.count("\n")), (75, 1), refused.stderr)
         self.assertIn("403", refused.stderr)
@@ -172,11 +172,11 @@ class Builds(StoreTest):
         for name in "abcdef":
             photo(self.photos / f"{name}.jpg", 60, 40 + ord(name))
         # So slow that what was built is announced before the end, in vain; then as often as a server never asks for a segment.
-        for self.store.delay, faults, status in ((0.5, 5, "built"), (0, 4, "unchanged")):
-            self.store.faults_below = {"some/library/directory/": [503] * faults}
+        for self.store.delay, failures, status in ((0.5, 5, "built"), (0, 4, "unchanged")):
+            self.store.errors_below = {"some/library/directory/": [503] * failures}
             result = self.build(self.photos, "--jobs", "1")
             self.assertEqual((result.returncode, list(self.statuses(result).values())), (0, [status] * 6), result.stderr)
-            self.assertEqual(self.store.faults_below, {"some/library/directory/": []})
+            self.assertEqual(self.store.errors_below, {"some/library/directory/": []})
 
     def test_verify_reports_foreign_objects_of_the_store(self):
         for name in "abcd":

@@ -81,9 +81,9 @@ class LibraryRights(Rights, StoreTest):
         (self.base / "plan.jsonl").write_text(run("plan", self.photos, "--library", self.bucket).stdout)
         part = ("build", "--plan", self.base / "plan.jsonl", "--library", self.bucket, "--journal-dir", self.reports)
         # One that cannot announce what it has sent: the next one asks the store for it.
-        self.store.faults_below[SEGMENT] = [403] * 100
+        self.store.errors_below[SEGMENT] = [403] * 100
         self.assertNotEqual(run(*part).returncode, 0)
-        self.store.faults_below.clear()
+        self.store.errors_below.clear()
         self.succeed(*part)
         # After some hundred segments a build puts them together.
         for key in self.store.keys(SEGMENT):

@@ -157,8 +157,8 @@ class StoreErrors(SourcesTest):
         for name in "abc":
             photo(self.photos / f"{name}.jpg", 50, 40 + ord(name))
         self.send()
-        self.store.faults = [503, 500, 503]
-        self.store.faults_below = {"the scans/b": [503, 503, 503]}
+        self.store.errors = [503, 500, 503]
+        self.store.errors_below = {"the scans/b": [503, 503, 503]}
         self.assertEqual(self.build().returncode, 0)
         self.store.close()
         away = self.build(library=self.base / "other")
@@ -179,7 +179,7 @@ class StoreErrors(SourcesTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         for word in ("--watch", "--space"):
             self.assertEqual(self.build(self.scans, word).returncode, 2)
-        self.store.faults_below = {"the scans/a.jpg": [403]}
+        self.store.errors_below = {"the scans/a.jpg": [403]}
         result = self.build(library=self.base / "other")
         self.assertEqual((result.returncode, len(result.stderr.splitlines())), (75, 2), result.stderr)
         self.assertIn("403", result.stderr)

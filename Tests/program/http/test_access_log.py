@@ -13,7 +13,7 @@ from harness import Server, folder, sample_library
 
 TILE = "/dzi/photo_files/12/0_0.jpg"
 VIEW = "width=640&height=480&scale=0.25&x=3&y=-5.5&center=1,2"
-MOMENT = r"^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}Z$"
+TIMESTAMP = r"^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}Z$"
 SECRET = "correct-horse-battery-staple"
 
 
@@ -51,7 +51,7 @@ class AccessLog(unittest.TestCase):
             self.assertEqual(set(entry), {"time", "client", "method", "path", "query", "status", "bytes", "seconds"})
             self.assertIsInstance(entry["seconds"], float)
             self.assertEqual((entry["client"], entry["method"]), ("127.0.0.1", "GET"))
-            self.assertRegex(entry["time"], MOMENT)
+            self.assertRegex(entry["time"], TIMESTAMP)
         lines, _ = self.logged("text", asked)
         for line, target, entry in zip(lines, asked, entries, strict=True):
             self.assertRegex(line, r'^\S+Z 127\.0\.0\.1 GET \S+ \d+ \d+ \d+\.\d{6} "-" "-"$')
@@ -153,9 +153,9 @@ class AccessLog(unittest.TestCase):
                 fields = [(entry["time"], entry["client"]) for entry in map(json.loads, lines)] if style == "json" else [
                     line.split(" ")[:2] for line in lines]
                 self.assertEqual([client for _, client in fields], expected)
-                for moment, _ in fields:
-                    self.assertRegex(moment, MOMENT)
-                    reported = datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+                for time_text, _ in fields:
+                    self.assertRegex(time_text, TIMESTAMP)
+                    reported = datetime.datetime.fromisoformat(time_text.replace("Z", "+00:00")).timestamp()
                     self.assertLess(began - 1, reported)
                     self.assertLess(reported, time.time() + 1)
 

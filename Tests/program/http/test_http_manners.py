@@ -121,9 +121,9 @@ class Manners(SampleServerTest):
         path, generation = url[url.index("/dzi"):].split("?v=")
         # `g` is what version 0.1 called it.
         for name in "vg":
-            pinned = self.server.get(f"{path}?{name}={generation}")["cache-control"]
-            self.assertIn("immutable", pinned)
-            self.assertIn("max-age=31536000", pinned)
+            cache_control = self.server.get(f"{path}?{name}={generation}")["cache-control"]
+            self.assertIn("immutable", cache_control)
+            self.assertIn("max-age=31536000", cache_control)
             wrong = self.server.get(f"{TILE}?{name}=wrong")
             self.assertNotIn("immutable", wrong["cache-control"], "a wrong generation must not be pinned")
 

@@ -66,9 +66,9 @@ class LoginAttempts(unittest.TestCase):
         server = self.serve("--trusted-proxy", "127.0.0.1")
         reported, statuses = [], []
 
-        def guess(number: int):
+        def attempt(number: int):
             reported.append(Browser(server).log_in({"password": "a guess"}, X_Forwarded_For=f"203.0.113.{number}").status)
-        crowd = [threading.Thread(target=guess, args=(number,)) for number in range(24)]
+        crowd = [threading.Thread(target=attempt, args=(number,)) for number in range(24)]
         for one in crowd:
             one.start()
         deadline = time.monotonic() + 60
@@ -83,7 +83,7 @@ class LoginAttempts(unittest.TestCase):
         self.assertIn(statuses[-1], (503, 200, 0), statuses)
         self.assertEqual(Browser(server).log_in({"password": ONE}, X_Forwarded_For="198.51.100.7").status, 200)
 
-    def guesses_of_one_client(self, server: Server, addresses: list[str]) -> bool:
+    def attempts_of_one_client(self, server: Server, addresses: list[str]) -> bool:
         """Whether guesses whose requests are said to come from these addresses count as one client's."""
         statuses = [Browser(server).log_in({"token": "guess"}, X_Forwarded_For=address).status for address in addresses]
         if set(statuses) != {401}:
@@ -113,7 +113,7 @@ class LoginAttempts(unittest.TestCase):
             (["--trusted-proxy", "127.0.0.1"], [f"2001:db8:1:{number}::1" for number in range(10)], False),
         ):
             with self.subTest(options=options, addresses=addresses[0]):
-                self.assertEqual(self.guesses_of_one_client(self.serve(*options), addresses), isOne)
+                self.assertEqual(self.attempts_of_one_client(self.serve(*options), addresses), isOne)
         for bad in ("10.0.0.0/33", "10.1.0.0/8", "proxy", "none,127.0.0.1", ""):
             result = run("serve", self.library, "--trusted-proxy", bad)
             self.assertEqual(result.returncode, 2)

@@ -15,7 +15,7 @@ from quick_keys import setUpModule, tearDownModule  # noqa: F401
 from space_client import Owner, SpaceTest, password
 from upload_client import TOKEN, Client
 
-MOMENT = r"^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}Z$"
+TIMESTAMP = r"^20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}Z$"
 SECRET = "the password of the audit"
 PROXY = {"X_Forwarded_For": "198.51.100.1, 2001:db8::7"}
 
@@ -39,7 +39,7 @@ class Audit(SpaceTest):
     def last(self, count: int = 1) -> list[dict]:
         found = self.lines()[-count:]
         for line in found:
-            self.assertRegex(line.pop("time"), MOMENT)
+            self.assertRegex(line.pop("time"), TIMESTAMP)
         return found
 
     def wait(self, event: str) -> dict:

@@ -157,22 +157,22 @@ class DeepZoomFolders(ServerTest):
         dzsave(photo(base / "photo.png", WIDTH, HEIGHT), base / "image", "--tile-size", "256", "--overlap", "0")
         tiles = base / "image_files"
 
-        def faults() -> list[str]:
+        def defects() -> list[str]:
             done = run("verify", base / "image.dzi")
             reported = [line.split(": ", 1)[1] for line in done.stdout.splitlines() if "image.dzi: " in line]
             self.assertEqual(done.returncode, 1 if reported else 0, done.stderr)
             return reported
 
-        self.assertEqual(faults(), [])
+        self.assertEqual(defects(), [])
         # As --skip-blanks leaves them.
         (tiles / "11/0_0.jpeg").unlink()
-        self.assertEqual(faults(), [])
+        self.assertEqual(defects(), [])
         cut = tiles / "10/1_1.jpeg"
         cut.write_bytes(cut.read_bytes()[:200])
-        self.assertEqual([line.split(" ")[1] for line in faults()], ["10/1_1.jpeg"])
+        self.assertEqual([line.split(" ")[1] for line in defects()], ["10/1_1.jpeg"])
         for tile in (tiles / "9").iterdir():
             tile.unlink()
-        self.assertIn("level 9 has no tiles", faults())
+        self.assertIn("level 9 has no tiles", defects())
 
     def test_verify_of_an_endless_pyramid_ends(self):
         base = folder("vast-dzi")

@@ -124,9 +124,9 @@ class ForeignTiles(CommandTest):
                     self.assertEqual(self.asked(server, path.stem), [200 if kind == ending else 500] * len(ASKED))
         result = run("verify", library)
         self.assertEqual(result.returncode, 1)
-        faults = [line for line in result.stdout.splitlines() if " tile 9/0_0" in line]
-        self.assertEqual(len(faults), 8 * 5 - 5, result.stdout)
-        for line in faults:
+        defects = [line for line in result.stdout.splitlines() if " tile 9/0_0" in line]
+        self.assertEqual(len(defects), 8 * 5 - 5, result.stdout)
+        for line in defects:
             self.assertRegex(line, r"tile 9/0_0\.(jpg is no image/jpeg|png is no image/png|webp is no image/webp|avif is no image/avif|jxl is no image/jxl)$")
 
     def large(self) -> dict[str, tuple[bytes, str, str]]:

@@ -12,7 +12,7 @@ import time
 import unittest
 
 from harness import BINARY, folder, photo, run, seed
-from szi import archive_faults
+from szi import archive_defects
 from test_editing import ask, ids, image, writable
 
 KILLS = int(os.environ.get("KILLS", 8))
@@ -125,7 +125,7 @@ class Kills(unittest.TestCase):
             if name in ledger.captions:
                 self.assertIn(body.get("caption"), ledger.captions[name], name)
                 ledger.captions[name] = {body.get("caption")}
-            self.assertEqual(archive_faults(place / f"{name}.szi"), [])
+            self.assertEqual(archive_defects(place / f"{name}.szi"), [])
 
 
 if __name__ == "__main__":

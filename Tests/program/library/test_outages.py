@@ -254,15 +254,15 @@ class MissingArchives(unittest.TestCase):
         server = writable(library)
         with server:
             self.assertEqual(ask(server, "POST", "/api/trash", {"ids": ["a"]})[0], 200)
-            self.assertNoFault(library)
-        self.assertNoFault(library)
+            self.assertNoDefect(library)
+        self.assertNoDefect(library)
         self.assertFalse((library / "a.szi").exists())
         # A server that was killed between the two leaves the row.
         (library / "b.szi").rename(next((library / ".ziggurat-trash").iterdir()) / "b.szi")
-        self.assertNoFault(library)
+        self.assertNoDefect(library)
         self.assertEqual(list(library.glob("*.szi")), [])
 
-    def assertNoFault(self, library):
+    def assertNoDefect(self, library):
         for options in ([], ["--repair"]):
             result = run("verify", library, *options)
             self.assertEqual((result.returncode, result.stdout), (0, ""))

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from harness import CommandTest, Server, folder, photo, run
-from processes import NURSERY, descendants, kill, name, stopped
+from processes import FORK_SERVER, descendants, kill, name, stopped
 from test_editing import TOKEN, ask, ids, image
 
 NAMES = [f"picture {number}" for number in range(20)]
@@ -38,8 +38,8 @@ def write_sidecar(place: Path, name: str, title: str) -> None:
     path.rename(place / f"{name}.xmp")
 
 
-def nurseries(server: Server) -> list[int]:
-    return [each for each in descendants(server.process.pid) if name(each) == NURSERY]
+def fork_servers(server: Server) -> list[int]:
+    return [each for each in descendants(server.process.pid) if name(each) == FORK_SERVER]
 
 
 class Outages(CommandTest):
@@ -53,7 +53,7 @@ class Outages(CommandTest):
         place = library(NAMES[:3])
         lost, other = NAMES[0], NAMES[1]
         with serve(place) as server:
-            with stopped(server.process.pid, NURSERY):
+            with stopped(server.process.pid, FORK_SERVER):
                 write_sidecar(place, lost, "Lighthouse")
                 # The image is there without them, for nobody's cache, until they can be had.
                 self.wait(30, lambda: ask(server, "GET", image(lost))[2]["Cache-Control"] == "no-store")
@@ -79,7 +79,7 @@ class Outages(CommandTest):
     def test_what_a_server_could_not_read_the_next_one_does(self):
         place = library(NAMES[:2])
         server = serve(place)
-        with stopped(server.process.pid, NURSERY):
+        with stopped(server.process.pid, FORK_SERVER):
             write_sidecar(place, NAMES[0], "Lighthouse")
             self.wait(30, lambda: ask(server, "GET", image(NAMES[0]))[2]["Cache-Control"] == "no-store")
             # The row is written by now, or never will be.
@@ -98,7 +98,7 @@ class Outages(CommandTest):
             def work():
                 # Those that live for less than a second, many in a row, have no successor.
                 while not ending.wait(1.2):
-                    for each in nurseries(server):
+                    for each in fork_servers(server):
                         kill(each)
             killer = threading.Thread(target=work)
             killer.start()
@@ -125,7 +125,7 @@ class Outages(CommandTest):
         # One event loop for all; the catalog has the words, so that nobody has asked for them yet.
         for path in (image(slow), f"{image(slow)}/viewport?width=64&height=64&include=description", f"/xyz/{quote(slow)}/tilejson.json"):
             with self.subTest(path), serve(place, "--threads", "1") as server, ThreadPoolExecutor(1) as pool:
-                with stopped(server.process.pid, NURSERY):
+                with stopped(server.process.pid, FORK_SERVER):
                     answer = pool.submit(ask, server, "GET", path)
                     time.sleep(0.5)
                     for _ in range(10):

@@ -60,7 +60,7 @@ class Swaps(unittest.TestCase):
         stored = [tiles(source) for source in sources]
         place = folder("served")
         shutil.copy(sources[0], place / "p.szi")
-        faults, crops, seen = [], {}, [0, 0, 0]
+        defects, crops, seen = [], {}, [0, 0, 0]
         with Server(place) as server:
             def ask(number: int):
                 name = chance.choice(list(stored[0]))
@@ -70,12 +70,12 @@ class Swaps(unittest.TestCase):
                 elif answer.status == 200 and answer.body in (stored[0][name], stored[1][name]):
                     seen[answer.body == stored[1][name]] += 1
                 else:
-                    faults.append((name, answer.status, len(answer.body)))
+                    defects.append((name, answer.status, len(answer.body)))
                 crop = server.get("/iiif/3/p/100,100,300,300/150,150/0/default.jpg")
                 if crop.status == 200:
                     crops.setdefault(crop["etag"], set()).add(crop.body)
                 elif crop.status != 404:
-                    faults.append(("crop", crop.status, crop.body))
+                    defects.append(("crop", crop.status, crop.body))
 
             _, end = self.asked(4, ask)
             top = "p_files/11/0_0.jpg"
@@ -96,7 +96,7 @@ class Swaps(unittest.TestCase):
             self.assertEqual(server.get("/dzi/p.dzi").status, 404)
             shutil.copy(sources[0], place / "r.szi")
             self.within(SOON, lambda: server.get("/dzi/r.dzi").status == 200, "added")
-        self.assertEqual(faults[:5], [])
+        self.assertEqual(defects[:5], [])
         self.assertGreater(min(seen), 20, seen)
         # Two archives, two crops, each with its own tag.
         self.assertEqual((len(crops), {len(bodies) for bodies in crops.values()}), (2, {1}))

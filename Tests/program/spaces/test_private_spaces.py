@@ -143,14 +143,14 @@ class Disk(SpaceTest):
             damaged = bytearray(whole)
             damaged[places.randrange(len(whole))] ^= 1 << places.randrange(8)
             file.write_bytes(damaged)
-            faults = self.space("verify", library, "correct horse", code=1).stdout.splitlines()
-            self.assertEqual(len({fault.split(":")[0] for fault in faults}), 1, faults)
+            defects = self.space("verify", library, "correct horse", code=1).stdout.splitlines()
+            self.assertEqual(len({defect.split(":")[0] for defect in defects}), 1, defects)
             # The next build heals what it can tell to be damaged when it is opened.
             file.write_bytes(whole)
         self.space("verify", library, "correct horse")
 
     def test_killed_at_random_times(self):
-        moments, hits, tries = seed("kill -9"), 0, 0
+        chance, hits, tries = seed("kill -9"), 0, 0
         first = folder("library")
         self.space("create", first, "correct horse")
         password = self.file("correct horse")
@@ -167,7 +167,7 @@ class Disk(SpaceTest):
             # Everything is built once more over what is there.
             process = subprocess.Popen([BINARY, "build", self.photos, "--library", library, "--space", "--force",
                                         "--quiet", "--password-file", password])
-            time.sleep(moments.uniform(0.2 * seconds, seconds))
+            time.sleep(chance.uniform(0.2 * seconds, seconds))
             process.send_signal(signal.SIGKILL)
             if process.wait(20) == -signal.SIGKILL:
                 hits += 1

@@ -102,8 +102,8 @@ class SpaceEditing(SpaceTest):
         self.assertEqual(edit(other, other.ask(f"api/images/{ID}")["etag"], "the second"), 200)
         self.assertEqual((edit(one, "*", "whatever"), self.metadata(one)), (200, {"title": "whatever"}))
         # Who may not see the picture learns nothing of it.
-        stranger = Browser(server).ask(f"api/images/{ID}", If_None_Match=tag)
-        self.assertEqual((stranger.status, stranger["etag"]), (404, ""))
+        anonymous = Browser(server).ask(f"api/images/{ID}", If_None_Match=tag)
+        self.assertEqual((anonymous.status, anonymous["etag"]), (404, ""))
 
     def test_damaged_or_older_metadata_are_an_error_of_their_picture(self):
         server = self.serve()
@@ -187,10 +187,10 @@ class SpaceEditing(SpaceTest):
 
     def test_a_client_without_the_right_cannot(self):
         server = self.serve()
-        owner, other, writer, stranger = self.owner(server), self.owner(server, TWO), self.writer(server), Owner(server)
+        owner, other, writer, anonymous = self.owner(server), self.owner(server, TWO), self.writer(server), Owner(server)
         deleted = json.loads(owner.ask("api/images/~%2Ffamily%2Fgarden", "DELETE", b"").body)["deleted"]["id"]
         change, several = json.dumps(METADATA).encode(), json.dumps({"ids": ["~/family/harbour"]}).encode()
-        for who, name, statuses in ((stranger, "stranger", (401, 401, 401, 401)), (writer, "writer", (404, 404, 200, 404))):
+        for who, name, statuses in ((anonymous, "stranger", (401, 401, 401, 401)), (writer, "writer", (404, 404, 200, 404))):
             asked = (who.ask(f"api/images/{ID}", "PATCH", change), who.ask(f"api/images/{ID}", "DELETE", b""),
                      who.ask("api/trash", "POST", several), who.ask(f"api/trash/{deleted}/restore", "POST", b""))
             self.assertEqual(tuple(answer.status for answer in asked), statuses, name)
@@ -215,13 +215,13 @@ class SpaceEditing(SpaceTest):
             self.assertFalse(reader.state()["canWriteSpace"])
 
     def test_killed_at_any_time_an_edit_is_complete_or_absent(self):
-        moments, hits = seed("kill -9 of edits"), 0
+        chance, hits = seed("kill -9 of edits"), 0
         # What it is called where the first edit has not come through.
         title = "grandmother"
         for number in range(KILLS):
             server = serve(self.library)
             owner = self.owner(server)
-            killer = subprocess.Popen(["sh", "-c", f"sleep {moments.uniform(0.02, 0.4)}; kill -9 {server.process.pid}"])
+            killer = subprocess.Popen(["sh", "-c", f"sleep {chance.uniform(0.02, 0.4)}; kill -9 {server.process.pid}"])
             asked, reported = title, title
             for count in range(200):
                 asked = f"Lighthouse {number}-{count}"

@@ -49,14 +49,14 @@ class Exchange(SpaceTest):
         return {name: value for name, value in result.items() if name != "warning"}
 
     def test_there_and_back_is_the_same_picture_with_its_metadata(self):
-        both, other, stranger = self.visitor(secret=ONE, token=True), self.visitor(secret=TWO), Browser(self.server)
-        tile = stranger.ask(f"dzi/{PUBLIC}_files/10/0_0.jpg").body
+        both, other, anonymous = self.visitor(secret=ONE, token=True), self.visitor(secret=TWO), Browser(self.server)
+        tile = anonymous.ask(f"dzi/{PUBLIC}_files/10/0_0.jpg").body
         self.assertEqual(both.send_json(f"api/images/{PUBLIC}", METADATA, "PATCH").status, 200)
         self.assertEqual(self.move(both, PUBLIC, "space"), {"image": "~/family/grandmother"})
-        self.assertEqual((stranger.ids(), both.ids()), (["family/harbour"], ["~/family/grandmother", "family/harbour"]))
+        self.assertEqual((anonymous.ids(), both.ids()), (["family/harbour"], ["~/family/grandmother", "family/harbour"]))
         for path in (f"dzi/{PUBLIC}_files/10/0_0.jpg", f"api/images/{PUBLIC}", f"dzi/{PRIVATE}_files/10/0_0.jpg"):
-            self.assertEqual(stranger.ask(path).status, 404, path)
-        self.assertEqual(stranger.ask("api/images?q=lighthouse").body.count(b"Lighthouse"), 0)
+            self.assertEqual(anonymous.ask(path).status, 404, path)
+        self.assertEqual(anonymous.ask("api/images?q=lighthouse").body.count(b"Lighthouse"), 0)
         self.assertEqual(both.ask(f"dzi/{PRIVATE}_files/10/0_0.jpg").body, tile)
         self.assertEqual(json.loads(both.ask(f"api/images/{PRIVATE}").body)["caption"], METADATA["caption"])
         self.assertEqual(self.move(both, PRIVATE, "other-space", password=TWO), {})
@@ -69,8 +69,8 @@ class Exchange(SpaceTest):
         self.move(other, PRIVATE, "other-space", password=ONE)
         both = self.visitor(secret=ONE, token=True)
         self.assertEqual(self.move(both, PRIVATE, "library"), {"image": "family/grandmother"})
-        self.assertEqual(stranger.ask(f"dzi/{PUBLIC}_files/10/0_0.jpg").body, tile)
-        self.assertEqual(json.loads(stranger.ask(f"api/images/{PUBLIC}").body)["title"], METADATA["title"])
+        self.assertEqual(anonymous.ask(f"dzi/{PUBLIC}_files/10/0_0.jpg").body, tile)
+        self.assertEqual(json.loads(anonymous.ask(f"api/images/{PUBLIC}").body)["title"], METADATA["title"])
         self.assertEqual(both.ids(), ["family/grandmother", "family/harbour"])
         for secret in (ONE, TWO):
             self.assertEqual(self.space("list", self.library, secret).stdout, "")
@@ -105,9 +105,9 @@ class Exchange(SpaceTest):
 
     def test_a_client_without_the_right_cannot(self):
         both, owner, writer = self.visitor(secret=ONE, token=True), self.visitor(secret=ONE), self.visitor(token=True)
-        stranger = Owner(self.server)
-        self.move(stranger, PUBLIC, "space", 401)
-        self.move(stranger, PRIVATE, "library", 401)
+        anonymous = Owner(self.server)
+        self.move(anonymous, PUBLIC, "space", 401)
+        self.move(anonymous, PRIVATE, "library", 401)
         self.move(writer, PUBLIC, "space", 403)
         self.move(writer, PRIVATE, "library", 404)
         self.move(owner, PUBLIC, "space", 403)

@@ -184,7 +184,7 @@ class Moving(SpaceTest):
         self.assertEqual(self.listed("the first one"), ["family/harbour"])
 
     def test_killed_at_random_times_the_picture_remains(self):
-        moments, hits = seed("kill -9 of move"), 0
+        chance, hits = seed("kill -9 of move"), 0
         command = [BINARY, "space", "move", self.library, "family/grandmother", "--password-file", self.file("the first one")]
         began = time.monotonic()
         subprocess.run(command, check=True, capture_output=True)
@@ -193,7 +193,7 @@ class Moving(SpaceTest):
             for target in ("library", "space"):
                 began = time.monotonic()
                 process = subprocess.Popen([*command, "--to", target], stderr=subprocess.DEVNULL)
-                time.sleep(moments.uniform(0.5 * seconds, seconds))
+                time.sleep(chance.uniform(0.5 * seconds, seconds))
                 process.send_signal(signal.SIGKILL)
                 if process.wait(20) == -signal.SIGKILL:
                     hits += 1

@@ -26,7 +26,7 @@ METADATA = {"title": "Lighthouse", "caption": "grandmother at the Lighthouse"}
 class Rekey(SpaceTest):
     @classmethod
     def setUpClass(cls):
-        cls.faults = preloaded(Path(__file__).with_name("faulting.c"))
+        cls.injector = preloaded(Path(__file__).with_name("faulting.c"))
         cls.made = folder("library")
         photos = folder("photos")
         for number in range(8):
@@ -147,7 +147,7 @@ class Rekey(SpaceTest):
         return process
 
     def test_killed_at_random_times_it_is_the_old_or_the_new_and_a_repeat_finishes(self):
-        moments, hits, rounds = seed("kill -9 of rekey"), 0, 0
+        chance, hits, rounds = seed("kill -9 of rekey"), 0, 0
         process = self.begin(self.copy())
         began = time.monotonic()
         self.assertEqual(process.wait(60), 0)
@@ -157,11 +157,11 @@ class Rekey(SpaceTest):
             rounds += 1
             library = self.copy()
             # Killed several times on the way.
-            for _ in range(moments.randint(1, 3)):
+            for _ in range(chance.randint(1, 3)):
                 process = self.begin(library) if not self.is_changed(library) else None
                 if not process:
                     break
-                time.sleep(moments.uniform(0, seconds))
+                time.sleep(chance.uniform(0, seconds))
                 process.send_signal(signal.SIGKILL)
                 if process.wait(20) == -signal.SIGKILL:
                     hits += 1
@@ -207,14 +207,14 @@ class Rekey(SpaceTest):
         self.rekey("--yes")
         self.assertChanged(self.library)
 
-    def faulty(self, fault: str, code: int) -> str:
+    def rekey_with_failure(self, failure: str, code: int) -> str:
         """What it says where this happens as soon as the keyring has the new key."""
-        result = self.rekey("--yes", code=code, environment={"LD_PRELOAD": self.faults, "FAULT": fault})
+        result = self.rekey("--yes", code=code, environment={"LD_PRELOAD": self.injector, "FAULT": failure})
         self.assertTrue(self.is_changed(self.library))
         return result.stderr
 
     def test_disk_that_is_full_after_the_switch_leaves_the_new_space(self):
-        reported = self.faulty("full", 75)
+        reported = self.rekey_with_failure("full", 75)
         self.assertIn("changed; ", reported)
         self.assertRegex(reported, r"ziggurat: some old files could not be removed: cannot write .*: No space left on device; ")
         self.assertWhole(self.library)
@@ -222,7 +222,7 @@ class Rekey(SpaceTest):
         self.assertChanged(self.library)
 
     def test_keyring_with_a_name_that_does_not_reach_the_disk_loses_nothing(self):
-        self.assertRegex(self.faulty("sync", 75), r"ziggurat: cannot write .*keyring: No space left on device\n$")
+        self.assertRegex(self.rekey_with_failure("sync", 75), r"ziggurat: cannot write .*keyring: No space left on device\n$")
         self.assertWhole(self.library)
         # A loss of power may bring back the old keyring, and under that the space is whole, too.
         before = folder("before")
@@ -233,7 +233,7 @@ class Rekey(SpaceTest):
         self.assertChanged(self.library)
 
     def test_killed_as_the_keyring_is_written_it_has_asked_servers_to_forget(self):
-        self.faulty("kill", -signal.SIGKILL)
+        self.rekey_with_failure("kill", -signal.SIGKILL)
         times = {path.name: path.stat().st_ctime_ns for path in (self.library / ".spaces").iterdir()}
         del times["keyring"]
         # At its beginning it asks, too: before it seals anything.

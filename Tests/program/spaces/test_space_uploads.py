@@ -177,7 +177,7 @@ class SpaceUploads(SpaceTest):
 
     def test_other_clients_cannot_detect_it(self):
         server = self.serve()
-        sender, other, stranger, writer = self.owner(server), self.owner(server, TWO), Browser(server), Sender(server)
+        sender, other, anonymous, writer = self.owner(server), self.owner(server, TWO), Browser(server), Sender(server)
         self.assertEqual(writer.log_in({"token": token_file().read_text().strip()}).status, 200)
         reported = {name: self.listen(server, who) for name, who in (("sender", sender), ("other", other), ("writer", writer))}
         path = sender.begin(self.data, 1000, filename="grandmother.jpg", folder="~/")
@@ -191,7 +191,7 @@ class SpaceUploads(SpaceTest):
             self.assertEqual(who.patch(path, 1000, self.data[1000:]).status, 404)
             self.assertEqual(who.ask(path, "DELETE", Tus_Resumable="1.0.0").status, 404)
         self.assertEqual(sender.patch(public, 1000, b"x").status, 404)
-        self.assertEqual(stranger.ask(path).status, 401)
+        self.assertEqual(anonymous.ask(path).status, 401)
         self.assertEqual(sender.patch(path, 1000, self.data[1000:]).status, 204)
         self.assertEqual(sender.end(path)["status"], "done")
         time.sleep(0.3)
@@ -257,7 +257,7 @@ class SpaceUploads(SpaceTest):
             self.assertEqual((sender.offset(path), sender.uploads(), sender.ids()), (404, [], []))
 
     def test_killed_while_it_is_tiled_there_is_a_picture_or_none(self):
-        moments, hits, pictures = seed("kill -9 of tiling"), 0, 0
+        chance, hits, pictures = seed("kill -9 of tiling"), 0, 0
         # The keyring, two indexes with their decoys, and what is nobody's.
         beside = len([file for file in (self.library / ".spaces").iterdir() if file.name != "locked"])
         for number in range(KILLS):
@@ -268,7 +268,7 @@ class SpaceUploads(SpaceTest):
                 data = self.data + bytes([number])
                 path = sender.begin(data, 100_000, filename=f"grandmother {number}.jpg", folder="~/")
                 self.assertEqual(sender.patch(path, 100_000, data[100_000:]).status, 204)
-                time.sleep(moments.uniform(0.05, 1.5))
+                time.sleep(chance.uniform(0.05, 1.5))
                 hits += server.stop(signal.SIGKILL) == -signal.SIGKILL
                 self.assertEqual(plain_text(self.library), [])
                 with serve(self.library) as again:
@@ -282,10 +282,10 @@ class SpaceUploads(SpaceTest):
 
     def test_what_may_not_come_does_not(self):
         server = self.serve("--max-upload-size", "2")
-        sender, stranger, writer = self.owner(server), Sender(server), Sender(server)
+        sender, anonymous, writer = self.owner(server), Sender(server), Sender(server)
         writer.log_in({"token": token_file().read_text().strip()})
         for status, who, length, values in (
-                (401, stranger, 1000, {"folder": "~/"}), (403, writer, 1000, {"folder": "~/"}),
+                (401, anonymous, 1000, {"folder": "~/"}), (403, writer, 1000, {"folder": "~/"}),
                 (403, sender, 1000, {}), (403, sender, 1000, {"folder": "family"}),
                 (400, sender, 1000, {"folder": "~/../family"}), (400, sender, 1000, {"folder": "~//x"}),
                 (400, sender, 1000, {"folder": "~/.spaces"}), (400, sender, 1000, {"folder": "~/~/x"}),

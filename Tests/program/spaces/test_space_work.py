@@ -71,12 +71,12 @@ class Work(SpaceTest):
                 while self.read(counts)[2] == 0:
                     time.sleep(0.05)
                 reported = set()
-                for guess in ("of no space", "x", "of no space", "y" * 1024):
+                for attempt in ("of no space", "x", "of no space", "y" * 1024):
                     before = self.read(counts)
-                    answer = Browser(server).unlock(guess)
+                    answer = Browser(server).unlock(attempt)
                     after = self.read(counts)
                     self.assertEqual(answer.status, 401)
-                    self.assertEqual(tuple(b - a for a, b in zip(before, after)), (1, SLOTS, 1), (count, guess))
+                    self.assertEqual(tuple(b - a for a, b in zip(before, after)), (1, SLOTS, 1), (count, attempt))
                     reported.add((answer.body, tuple(field for field in answer.fields if field[0] != "date")))
                 self.assertEqual(len(reported), 1)
                 # Nor does it go on working when it is idle.

@@ -23,7 +23,7 @@ def png(width: int, height: int) -> bytes:
             + chunk(b"IDAT", zlib.compress(bytes(100_000))) + chunk(b"IEND", b""))
 
 
-class HostileContent(unittest.TestCase):
+class UntrustedContent(unittest.TestCase):
     def setUp(self):
         self.library = folder("library")
         self.server = serve(self.library, "--max-upload-megapixels", 50)
