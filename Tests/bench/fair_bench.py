@@ -29,7 +29,7 @@ KINDS = {"avif, 50 megapixels": ("8000,6250", "max/0/default.avif"), "webp, 50 m
 
 
 class Client(threading.Thread):
-    """Asks on one connection from one address until it is told to stop; breaks off what is not answered then."""
+    """Sends requests on one connection from one address until it is stopped, and aborts the one that is then pending."""
 
     def __init__(self, address: str, port: int, paths, pause: float = 0):
         super().__init__(daemon=True)

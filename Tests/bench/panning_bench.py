@@ -1,7 +1,7 @@
 """Panning a 300-megapixel picture in Chromium for half a minute: tasks of the page's thread, and its memory.
 
-A finger throws the picture this way and that at full resolution; the browser's own trace tells how long each task
-took. Startup, until the first view is sharp, does not count.
+A finger throws the picture back and forth at full resolution. The browser's own trace gives the duration of each task.
+Startup, until the first view is sharp, does not count.
 """
 
 import json

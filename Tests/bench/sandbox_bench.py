@@ -159,8 +159,8 @@ class Serving(serve_bench.Bench):
         return row.summary()
 
     def rate(self, name: str, paths: Callable[[], list[str]], connections: int, least: float, rounds: int = 0) -> list[list[str]]:
-        """Requests a second, and what the slowest hundredth waits for; `paths` are asked for anew for each round, so that
-        pictures are made and not remembered."""
+        """Requests a second, and the 99th percentile of the latency. Each round requests other `paths`, so that pictures are
+        rendered and not taken from a cache."""
         file = self.paths(re.sub(r"\W", "-", name), paths())
         for path in random.Random(6).sample(paths(), 20):
             if None in (bodies := [self.fetch(port, path) for port in (self.ours, self.peer)]):

@@ -1,8 +1,8 @@
-"""What a search of a large library takes, from request to answer, and what `ziggurat reindex` takes to make it searchable.
+"""The duration of a search in a large library, from request to response, and of `ziggurat reindex`, which makes it searchable.
 
-A hundred thousand archives, hard links to a few small files whose names are made of words as people use them: few
-words often, most seldom. Searched as one types: every beginning of a word, several words, what every image has and
-what none has. One request after the other, beside an otherwise idle server.
+A hundred thousand archives, hard links to a few small files. Their names have terms with a natural distribution: few
+terms are frequent, and most are rare. Searches are as one types: prefixes of a term, several terms, a term of every image and a
+term of none. One request follows the other, beside an otherwise idle server.
 """
 
 import http.client

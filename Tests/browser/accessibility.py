@@ -8,6 +8,6 @@ AXE_OWN = ["Applying inline style"]
 
 
 def axe_violations(visit: Visit, within: str | None = None) -> list[str]:
-    """The faults that axe knows on the page, or within what a selector finds there, each with the elements that have it."""
+    """The violations that axe finds on the page, or within the elements of a selector, each with its elements."""
     results = Axe().run(visit.page, context=within, options={"resultTypes": ["violations"]})
     return [f"{violation['id']}: {[node['html'][:200] for node in violation['nodes']]}" for violation in results.response["violations"]]

@@ -59,7 +59,7 @@ def bundled() -> Path:
     with open(made.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         index = made / "index.html"
-        # Its folder tells of a file that is gone.
+        # Its folder shows whether a file is gone.
         if not index.exists() or index.stat().st_mtime < max(path.stat().st_mtime for path in sources):
             subprocess.run([ROOT / "packaging/bundle-pages", made], check=True)
     return made
@@ -146,7 +146,7 @@ class Visit:
         self.page = self.context.new_page()
         if SLOWER > 1:
             self.context.new_cdp_session(self.page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
-        # The browser tells of requests in an order of its own; this is the page's.
+        # The browser reports requests in an order of its own; this is the page's.
         self.page.add_init_script("""globalThis.fetched = []
             const fetch = globalThis.fetch
             globalThis.fetch = (url, options) => { globalThis.fetched.push(String(url)); return fetch(url, options) }""" + ("" if offline else "\ndelete Navigator.prototype.serviceWorker"))
@@ -244,9 +244,9 @@ class Visit:
             viewer.addEventListener('viewport', globalThis.tracker)""", point)
 
     def watch_between(self, point):
-        """The same for two fingers: how far from the middle between them, wherever they are by then.
+        """The same for two fingers: the distance from the middle between them, wherever they are by then.
 
-        The browser tells of one finger after the other, and a frame may be drawn in between."""
+        The browser reports one finger after the other, and a frame may be drawn in between."""
         self.run("""globalThis.track = []
             const fingers = new Map()
             for (const type of ['pointerdown', 'pointermove']) {

@@ -1,4 +1,4 @@
-"""Colours told by marks other than an ICC profile: PNG's cICP, gAMA and cHRM, HEIF's nclx, EXIF."""
+"""Colours declared by marks other than an ICC profile: PNG's cICP, gAMA and cHRM, HEIF's nclx, EXIF."""
 
 import struct
 import subprocess

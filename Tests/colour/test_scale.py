@@ -1,4 +1,4 @@
-"""How large a pixel is in the world: kept where a slide tells it, not where only a printer was meant."""
+"""The physical size of a pixel: kept if a slide declares it, not if it was meant for a printer only."""
 
 import json
 import subprocess

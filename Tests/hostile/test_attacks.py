@@ -1,7 +1,7 @@
-"""Pictures made to attack what decodes them, among good ones: the good ones are built, and of each other one line is told.
+"""Pictures made to attack decoders, among good ones: the good ones are built, and each other one is reported in one line.
 
-Each of Tests/Fixtures/hostile once ended, hung or filled the memory of a program that decoded it. GOOD good
-pictures are beside them, 100 unless told.
+Each of Tests/Fixtures/hostile once ended, hung or filled the memory of a program that decoded it. GOOD good pictures
+are beside them (default 100).
 """
 
 import http.client
@@ -74,7 +74,7 @@ class Attacks(unittest.TestCase):
             return code, errors.read().decode(errors="replace").splitlines(), peak
 
     def assertReported(self, path: Path, lines: list[str], is_built: bool):
-        """Either it is built or one line says why not, in words."""
+        """Either it is built, or one line gives the reason in plain terms."""
         reported = [line for line in lines if f"/{path.name}: " in line]
         self.assertEqual(len(reported), 0 if is_built else 1, f"{path.name}: {lines}")
         for line in reported:

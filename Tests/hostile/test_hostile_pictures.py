@@ -1,4 +1,4 @@
-"""Pictures that were made to hurt a decoder, through every door: told in a line, and everything else goes on."""
+"""Pictures that were made to attack a decoder, by every way into the program: reported in a line, and everything else continues."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ PICTURES = ROOT / "Tests/Fixtures/hostile"
 
 
 class MetadataThatIsFreedTwice(CommandTest):
-    """gexiv2 0.14 frees parts of a file's metadata when opening it fails; whoever lets go of it frees them again."""
+    """gexiv2 0.14 frees parts of a file's metadata when opening it fails; releasing the object frees them again."""
 
     PICTURE = PICTURES / "crash-3.tif"
 

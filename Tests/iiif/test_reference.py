@@ -1,4 +1,4 @@
-"""Random image requests against a reference that is nothing but the words of the IIIF Image API and Pillow."""
+"""Random image requests against a reference that uses only the text of the IIIF Image API and Pillow."""
 
 import io
 import json

@@ -120,7 +120,7 @@ until {CURL} --output /dev/null https://{HOST}/healthz; do sleep 0.2; done""")
             self.shell(f"mv /root/library/{name}.szi /root/{name}.szi")
             self.shell(f"for turn in $(seq 150); do [ \"$({CURL} --output /dev/null --write-out '%{{http_code}}' 'https://{HOST}{tile}')\" != 404 ] || exit 0; sleep 0.2; done; exit 1")
             self.shell(f"mv /root/{name}.szi /root/library/{name}.szi")
-            # The cache keeps the answer that it is gone for a moment.
+            # The cache keeps the response that it is gone for a second.
             self.shell(f"until {CURL} --fail --output /dev/null https://{HOST}/dzi/{name}.dzi; do sleep 0.2; done")
 
         forgets("one")

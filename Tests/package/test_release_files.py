@@ -36,7 +36,7 @@ exec packaging/release-files .build/release-files .build/ziggurat_*.deb"""
                                   env={**os.environ, **settings})
             assert made.returncode == 0, made.stderr
             cls.made.append(tree / ".build/release-files")
-            # Times of files are told in seconds.
+            # Times of files have a resolution of seconds.
             time.sleep(1.1)
 
     def test_the_same_commit_gives_the_same_bytes(self):
@@ -60,7 +60,7 @@ exec packaging/release-files .build/release-files .build/ziggurat_*.deb"""
                 self.assertIn(member, names)
                 self.assertTrue(all(each.split("/")[0] == member.split("/")[0] for each in names))
                 self.assertEqual({(each.uid, each.gid) for each in archive.getmembers()}, {(0, 0)})
-        # What is compressed tells neither a time nor a name (RFC 1952, section 2.3).
+        # Compressed files contain neither a time nor a name (RFC 1952, section 2.3).
         for path in made.glob("*.gz"):
             self.assertEqual(path.read_bytes()[3:8], bytes(5), path.name)
 

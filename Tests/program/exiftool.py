@@ -1,4 +1,4 @@
-"""ExifTool, which shares no code with what reads words here. Started once, since that takes longer than its work."""
+"""ExifTool, which shares no code with the readers of metadata here. It is started once, since that takes longer than its work."""
 
 import atexit
 import functools

@@ -28,7 +28,7 @@ def certificate() -> tuple[Path, Path]:
 
 
 def start(test: unittest.TestCase, answers: Callable[[], bool], *command, **options) -> None:
-    """Starts a server, which ends with the test, and waits until `answers` is true of it; fails with its own words."""
+    """Starts a server, which ends with the test, and waits until `answers` is true of it; fails with its own output."""
     # Not a pipe, which would fill up unread.
     output = tempfile.TemporaryFile()
     test.addCleanup(output.close)

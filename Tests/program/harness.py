@@ -32,7 +32,7 @@ CRASH = re.compile(r"Fatal error|Precondition failed|Crash|Stack dump|\*\*\* |ma
 def seed(name: str, usual: int | None = None) -> random.Random:
     """A random source whose seed is printed, and taken from SEED to repeat a run.
 
-    - usual: what it is otherwise, where others' programs are compared, which may differ in ways that are no fault."""
+    - usual: the default, where other programs are compared, which may differ in harmless ways."""
     value = int(os.environ.get("SEED", usual or time.time_ns() % 1_000_000_000))
     print(f"[{name}: SEED={value}] ", end="", flush=True)
     return random.Random(value)
@@ -228,7 +228,7 @@ class CommandTest(unittest.TestCase):
     """Assertions about one run of the command line."""
 
     def assertOneLine(self, result, *parts: str):
-        """stderr is one line, without signs of a crash, and holds each of the words."""
+        """stderr is one line, without signs of a crash, and contains each of the parts."""
         lines = [line for line in result.stderr.splitlines() if line.strip()]
         self.assertEqual(len(lines), 1, result.stderr)
         self.assertNotRegex(lines[0], CRASH)
@@ -247,7 +247,7 @@ class CommandTest(unittest.TestCase):
 
 @functools.cache
 def sample_library() -> Path:
-    """A library for the HTTP tests: photographs of telling sizes, beside a file that must stay secret."""
+    """A library for the HTTP tests: photographs of significant sizes, beside a file that must stay secret."""
     base = folder("sample")
     (base / "secret.txt").write_text(SECRET)
     photo(base / "photos/photo.jpg", 3001, 1703)

@@ -1,4 +1,4 @@
-"""Which files of some folders are opened, told by the kernel (inotify), whoever opens them."""
+"""The files of some folders that any process opens, reported by the kernel (inotify)."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ class OpenedFiles:
     def __init__(self, *folders: Path):
         self.descriptor = LIBC.inotify_init1(IN_NONBLOCK)
         for folder in folders:
-            # The kernel tells the same event twice in a row once: what comes between two opens is told, too.
+            # The kernel reports the same event twice in a row once: events between two opens are needed, too.
             events = IN_OPEN | IN_ACCESS | IN_CLOSE
             if LIBC.inotify_add_watch(self.descriptor, os.fsencode(folder), events) < 0:
                 raise OSError(ctypes.get_errno(), f"watch {folder}")

@@ -1,4 +1,4 @@
-"""Libraries that stand in front of the C libraries (LD_PRELOAD): to count what a program asks for, or to answer with faults."""
+"""Libraries in front of the C libraries (LD_PRELOAD): to count a program's calls, or to inject failures."""
 
 import os
 import shutil

@@ -1,6 +1,6 @@
-"""The processes that a process of ours started, seen from outside: which there are, their memory and files.
+"""The child processes of one of ours, seen from outside: their number, memory and files.
 
-What decodes strangers' bytes is a cell, a process called `ziggurat-worker`; one called `ziggurat-zygote` makes them.
+Untrusted bytes are decoded in sandboxed processes called `ziggurat-worker`, which the fork server `ziggurat-zygote` starts.
 """
 
 import os
@@ -133,9 +133,9 @@ class PeakMemory:
 
 
 class ProcessKiller:
-    """SIGKILL for a random cell of a process, again and again at random moments, until it is told to end.
+    """SIGKILL for a random sandboxed process of a process, again and again at random times, until it is stopped.
 
-    `kills` counts those that were really hit, `nurseries` those of them that make cells.
+    `kills` counts those that were really hit, `fork_servers` the fork servers among them.
     """
 
     def __init__(self, pid: int, chance, pause: tuple[float, float], fork_server: float = 0, most: int = 1 << 30):
@@ -148,7 +148,7 @@ class ProcessKiller:
     def work(self) -> None:
         while not self.ending.wait(self.chance.uniform(*self.pause)) and self.kills < self.most:
             wanted = FORK_SERVER if self.chance.random() < self.fork_server else WORKER
-            # A cell may live for milliseconds: one that comes within the pause is taken.
+            # A sandboxed process may live for milliseconds: one that starts within the pause is taken.
             until = time.monotonic() + self.pause[1]
             while not (found := [each for each in descendants(self.pid) if name(each) == wanted]):
                 if self.ending.wait(0.001) or time.monotonic() > until:

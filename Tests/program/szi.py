@@ -1,4 +1,4 @@
-"""What the tests know of a library's archives, by the specification: their tiles, their sizes, their faults."""
+"""The tests' view of a library's archives, by the specification: their tiles, their sizes, their defects."""
 
 import subprocess
 import zipfile

@@ -30,7 +30,7 @@ def digests(library: Path) -> dict[str, str]:
 
 
 def make_sources(place: Path, scale: int = 1) -> None:
-    """Pictures of every kind, names that collide, twins, links, pages, broken and hostile ones."""
+    """Pictures of every kind, names that collide, duplicates, links, pages, broken and untrusted ones."""
     untrusted = sorted(path for path in (ROOT / "Tests/Fixtures/hostile").iterdir() if path.is_file() and not path.name.startswith("hang"))
     for number, path in enumerate(untrusted[:12]):
         (place / "hostile").mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ class ClusterTest(unittest.TestCase):
         self.seconds = time.monotonic() - self.begun
 
     def kill_worker(self) -> None:
-        """As the first that is at work; of another part each time: a picture that ends three builders is told as failed, and rightly."""
+        """The first worker at its task, each time of another part, since a picture that ends three builders is reported as failed."""
         while self.slurm.jobs():
             workers = {shard: process for process in processes() if self.slurm.runs_on(process) and (shard := self.shard(process))}
             if left := sorted(workers.keys() - self.killed.keys()):
@@ -143,7 +143,7 @@ class ClusterTest(unittest.TestCase):
 
     @staticmethod
     def shard(process: int) -> str | None:
-        """That a builder builds; nil of any other process, and of a builder's cells."""
+        """The part that a builder builds; None for any other process, and for a builder's sandboxed processes."""
         try:
             arguments = Path(f"/proc/{process}/cmdline").read_text().split("\0")
             parent = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])

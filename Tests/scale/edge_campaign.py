@@ -26,7 +26,7 @@ class Version(NamedTuple):
 
 
 def versions(library: Path) -> dict[str, Version]:
-    """What a folder of archives has; generations are told by a server of it alone."""
+    """The contents of a folder of archives; generations are reported by a server of it alone."""
     found = {}
     with Server(library) as server:
         images = json.loads(server.get("/api/images?fields=all&limit=1000").body)["images"]

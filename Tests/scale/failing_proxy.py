@@ -1,6 +1,6 @@
-"""Between a program and its store: passes on what is asked, as it is asked, and refuses a share of it with 503 while it is told to.
+"""A proxy between a program and its store: passes requests on unchanged, and rejects a share of them with 503 while this is enabled.
 
-Signatures hold, since the Host that the program named is what the store is told.
+Signatures hold, since the store gets the Host that the program named.
 """
 
 import collections

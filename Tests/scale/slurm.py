@@ -122,7 +122,7 @@ class Slurm:
 
     def kill_tasks(self, node: str | None = None) -> None:
         tasks = [process for process in processes() if self.runs_on(process, node)]
-        # First the daemons that wait for them, which would tell the controller how they ended: they are nobody's children.
+        # First the daemons that wait for them, which would report their end to the controller: they are nobody's children.
         steps = {parent for task in tasks if (parent := status(task).parent) and status(parent).name == "slurmstepd"}
         for process in [*steps, *tasks]:
             try:

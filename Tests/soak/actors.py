@@ -18,7 +18,7 @@ class World:
 
 
 class Actor:
-    """Does `act` some times a second until the end; what it cannot explain is a fault."""
+    """Calls `act` some times a second until the end; an unexplained result is an error."""
 
     kind = "actor"
     pace = 1.0  # a second, at most

@@ -17,7 +17,7 @@ from writers import EditCounts, address
 
 
 def uploads_end(client: Client, records: Records, seconds: float = 300) -> None:
-    """What was sent whole and not waited for becomes a picture, or is told of."""
+    """Uploads that were sent completely and not waited for become pictures, or are reported as failed."""
     until = time.monotonic() + seconds
     while True:
         reported = json.loads(client.ask("GET", "/api/uploads").body)["uploads"]
@@ -45,7 +45,7 @@ def edits_are_there(client: Client, library: Library, edit_counts: EditCounts, r
 
 
 def tiles_are_there(client: Client, library: Library, records: Records) -> int:
-    """Every tile of every image, byte for byte; of what was built anew the last version. Returns how many."""
+    """Every tile of every image, byte for byte; of rebuilt ones the last version. Returns how many."""
     count = 0
     for image, tiles in library.tiles.items():
         for tile, bodies in tiles.items():
@@ -57,7 +57,7 @@ def tiles_are_there(client: Client, library: Library, records: Records) -> int:
 
 
 def nothing_is_left(library: Library, records: Records) -> None:
-    """No file but images, their words, the catalog and the memory of uploads."""
+    """No file but images, their metadata, the catalog and the memory of uploads."""
     known = {"loose.dzi", ".ziggurat-uploads/.lock", ".ziggurat-uploads/.ended", ".filler"}
     for path in sorted(library.path.rglob("*")):
         name = str(path.relative_to(library.path))
@@ -79,7 +79,7 @@ def nothing_is_left(library: Library, records: Records) -> None:
 
 
 def server_is_at_rest(server: Server, files: int, records: Records) -> None:
-    """No descriptor more than before, no cell, once the last connection is closed."""
+    """No descriptor more than before, and no sandboxed process, once the last connection is closed."""
     files += 2  # One more connection to the catalog, opened when two were in use.
     pid, until = server.process.pid, time.monotonic() + 60
     while True:
@@ -114,7 +114,7 @@ def server_ends(server: Server, records: Records) -> None:
 
 
 def all_is_there_again(library: Library, edit_counts: EditCounts, records: Records) -> tuple[int, int]:
-    """The same of a server that is started anew: edits and tiles, how many of each."""
+    """The same of a restarted server: edits and tiles, how many of each."""
     with serve(library.path) as server:
         client = Client(server.port, token=None)
         until = time.monotonic() + 60

@@ -1,4 +1,4 @@
-"""The library that is served: on a small disk of its own, of pictures that stay, that are edited and that are built anew."""
+"""The library that is served: on a small disk of its own, of pictures that stay, that are edited and that are rebuilt."""
 
 import hashlib
 import io
@@ -69,7 +69,7 @@ class SmallDisk:
 
 
 class Presence:
-    """Whether an image is there, as far as its owner has been told: `here`, `gone`, or `maybe` while that changes."""
+    """Whether an image exists, as far as its owner knows: `here`, `gone`, or `maybe` while that changes."""
 
     def __init__(self):
         self.lock = threading.Lock()

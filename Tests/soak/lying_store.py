@@ -128,7 +128,7 @@ def lying_library(base: Path, sources: Path, seed: float):
 
 
 def recovers(liar: Liar, server: Server, tiles: dict, records) -> None:
-    """Once the store tells the truth, every tile is right again in a few seconds, and no tile is another one."""
+    """Once the store responds correctly, every tile is right again in a few seconds, and no tile is another one."""
     kind = StoreReader.kind
     if server.process.poll() is not None:
         return records.error(kind, f"the server died with {server.process.returncode}: {server.errors()[-1500:]}")

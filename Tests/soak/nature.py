@@ -1,4 +1,4 @@
-"""What nobody asked for: a disk that is full, cells that die; and what is measured meanwhile."""
+"""Failures from outside: a full disk, sandboxed processes that die; and the measurements of the run."""
 
 import statistics
 import threading
@@ -61,7 +61,7 @@ class Sampler:
             own = processes.private(self.pid)
             self.samples.append(Sample(time.monotonic() - self.records.began, own, own + sum(map(processes.private, tree)),
                                        processes.descriptors(self.pid), len(tree)))
-            # One that ended this moment is waited for the next.
+            # One that has just ended is waited for at the next check.
             dead = {pid: dead.get(pid, 0) + 1 for pid in processes.zombies(self.pid)}
             for pid in [pid for pid, times in dead.items() if times == 10]:
                 self.records.error("processes", f"{processes.name(pid)}, {pid}, ended 10 s ago and was not waited for")

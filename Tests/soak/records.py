@@ -42,7 +42,7 @@ class Records:
     def error(self, kind: str, text: str) -> None:
         with self.lock:
             self.errors_by_kind[kind] += 1
-            # The first ones tell enough; the table counts all.
+            # The first ones suffice; the table counts all.
             if self.errors_by_kind[kind] <= 20:
                 self.errors.append(f"[{time.monotonic() - self.began:7.1f} s] {kind}: {text}")
                 print(f"FAULT {self.errors[-1]}", flush=True)

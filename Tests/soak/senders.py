@@ -1,4 +1,4 @@
-"""Those who send pictures by tus: whole ones, which must be shown as they are, and broken ones, which must be told of."""
+"""Clients that send pictures by tus: good ones, which must be shown as they are, and broken ones, which must be reported."""
 
 import io
 import json
@@ -14,7 +14,7 @@ from library import encoded, picture
 from upload_client import TYPE, metadata
 from writers import address, empty_trash
 
-# A cell that the soak killed is told of by its picture.
+# A sandboxed process that the soak killed is reported by its picture.
 KILLED = ("signal 9", "killed")
 
 
@@ -131,7 +131,7 @@ class GoodSender(Sender):
 
 
 class BadSender(Sender):
-    """Broken pictures and such as attack: each ends, and the reason is told."""
+    """Broken pictures and attacks: each upload ends, and the reason is reported."""
 
     kind = "uploads, bad"
     pace = 0.4

@@ -1,4 +1,4 @@
-"""Those who change what is there: words, deletions and what undoes them, and builds into the served library from outside."""
+"""Clients that change the library: metadata, deletions and their undo, and builds into the served library from outside."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ def address(image: str) -> str:
 
 
 class EditCounts:
-    """What editors were told is written: of each image a count by each editor, as keywords `editor=count`."""
+    """Acknowledged edits: for each image a count by each editor, as keywords `editor=count`."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -44,7 +44,7 @@ class EditCounts:
 
 
 class Editor(Actor):
-    """Raises its own count in an image's keywords, under the ETag that it read: whoever was faster makes that a 412."""
+    """Raises its own count in an image's keywords, under the ETag that it read: a faster editor makes that a 412."""
 
     kind = "edits"
     pace = 2
@@ -82,7 +82,7 @@ class Editor(Actor):
         # 204: the edit is written, but the image cannot be described at present, e.g. if the process that reads the sidecar was killed.
         allowed = (200, 204, 412) if presence.now() == before and before[0] == "here" else (200, 204, 404, 412)
         done = self.records.answer(self.kind, f"PATCH {url}", answer, allowed) and answer.status in (200, 204)
-        # Where it was deleted, or the disk became full, once its words were written, the answer is not to be had.
+        # If it was deleted, or the disk became full, after its metadata were written, there is no response.
         in_doubt = answer.status in (404, 507)
         self.edit_counts.set(image, self.name, {count + 1} if done else {count, count + 1} if in_doubt else {count})
         if answer.status == 200 and done and self.edit_counts.counts(json.loads(answer.body)).get(self.name) != count + 1:
@@ -90,7 +90,7 @@ class Editor(Actor):
 
 
 class Deleter(Actor):
-    """Deletes images, sees that they are gone, and has them back with their words."""
+    """Deletes images, sees that they are gone, and restores them with their metadata."""
 
     kind = "deletions"
     pace = 0.3

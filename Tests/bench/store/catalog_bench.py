@@ -31,8 +31,8 @@ ORDERS = {
 
 
 def searches(name: str, server: Server, rows: catalog_rows.Rows, count: int) -> list[list[str]]:
-    """What has just begun reads its indexes from the disk, here for the first time since they were in memory last; so each is
-    told for itself: the first searches, and as many others behind them."""
+    """A new process reads its indexes from the disk, here for the first time since they were in memory last. So each is
+    reported by itself: the first searches, and as many others after them."""
 
     def asked(count: int, where: str = "") -> dict[str, list[float]]:
         times: dict[str, list[float]] = {}

@@ -1,6 +1,7 @@
-"""Very many rows of a catalog, made for a bench: in SQLite's tables beside a library of links, and in PostgreSQL's.
+"""Very many rows of a catalog, made for a benchmark: in SQLite's tables beside a library of links, and in PostgreSQL's.
 
-Names are made of words as people use them: few words often, most seldom. A tenth of the images are a folder's of their own.
+Names have terms with a natural distribution: few are frequent, and most are rare. A tenth of the images are in a folder of
+their own.
 """
 
 import itertools

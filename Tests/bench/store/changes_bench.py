@@ -1,5 +1,5 @@
-"""How soon three servers that share a catalog answer with what one of them was told, or builders wrote: from the answer that
-acknowledges a change, or the end of the build, until the last of them shows it."""
+"""The delay until three servers that share a catalog show a change by one of them, or by builders. It is measured from the response
+that acknowledges the change, or the end of the build, until the last server shows it."""
 
 import http.client
 import io

@@ -1,9 +1,9 @@
-"""What a cache in front saves: how much of what browsers ask for is there after the first time, and how fast it comes.
+"""The benefit of a cache in front: the share of the browsers' requests that it answers after the first time, and its speed.
 
-Chromium's own requests are recorded, of this viewer and of OpenSeadragon, as they are taken to views at random; then they are sent
-through nginx (packaging/nginx-edge.conf) before three servers, twice, with more than the moment between for which the cache
-keeps what its address does not pin. The rate is that of a loop of libcurl (ranges.c), of tiles that the cache has, and of the same
-tiles of one server that has to ask the store, Ceph, for each.
+Chromium's own requests are recorded, of this viewer and of OpenSeadragon, as they are taken to random views. Then they are sent
+through nginx (packaging/nginx-edge.conf) before three servers, twice, with a longer pause than the lifetime of responses without
+a version in their URL. The rate is that of a loop of libcurl (ranges.c), of tiles that the cache has, and of the same tiles of one
+server that has to ask the store, Ceph, for each.
 """
 
 import collections

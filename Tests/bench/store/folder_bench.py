@@ -73,9 +73,9 @@ class Bench(search_bench.Bench):
         return self.alternating(name, lambda server, number, round: server.ask(paths[number])[0], len(paths))
 
     def alternating(self, name: str, ask: Callable[[Server, int, int], float], count: int) -> list[str]:
-        """Each question is asked of both at nearly the same moment, and its median over the rounds compared: a moment in which the
-        machine does something else would outweigh a whole round of short ones. Servers are begun anew, since where a
-        process lies in memory makes it some hundredths slower or faster for as long as it runs."""
+        """Both builds get each request at nearly the same time, and the medians over the rounds are compared. A short load of the
+        machine would outweigh a whole round of short requests. Servers are restarted, since the memory layout of a process makes
+        it some hundredths slower or faster for as long as it runs."""
         row = Row(name, "ms each", most=LONGEST)
         times = [[[] for _ in range(count)] for _ in self.executables]
         for start in range(self.starts):

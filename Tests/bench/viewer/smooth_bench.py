@@ -1,8 +1,8 @@
 """How smoothly the viewer follows a hand in Chromium: panning, zooming and paging for half a minute, the first view on a slow
-processor, and what it holds after 500 pages.
+processor, and its memory after 500 pages.
 
-The browser's own trace tells how long each task of the page's thread took, the page itself how long each frame was. Nothing of
-it is a test: what else runs on the machine is in every number, so the thread's own processor time stands beside the clock's.
+The browser's own trace gives the duration of each task of the page's thread, and the page itself that of each frame. Nothing of
+it is a test: the machine's other load is in every number, so the thread's own processor time stands beside the clock's.
 """
 
 import os

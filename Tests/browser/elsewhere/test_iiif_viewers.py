@@ -26,7 +26,7 @@ TIFY = """<!doctype html><meta charset="utf-8"><title>TIFY</title><link rel="sty
 
 
 def colour(number: int) -> tuple[int, ...]:
-    """Of the page, told apart from all others."""
+    """The page's part that distinguishes it from all others."""
     return tuple(round(255 * part) for part in colorsys.hsv_to_rgb(number / (PAGES + 1), 0.9, 0.8))
 
 

@@ -13,7 +13,7 @@ BOTH = "const [one, two] = document.querySelectorAll('ziggurat-viewer');"
 
 class Moves(EmbeddingTest):
     def causes(self, visit, script):
-        """What is told of the viewport while the script runs, and until the picture rests."""
+        """The viewport events while the script runs, and until the picture rests."""
         visit.run("""globalThis.causes = []
             viewer.addEventListener('viewport', globalThis.hear = ({ detail }) => globalThis.causes.push(detail.cause))""")
         if callable(script):

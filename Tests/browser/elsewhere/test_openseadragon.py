@@ -98,7 +98,7 @@ class OpenSeadragon(PageTest):
         left, top = box[0] * WIDTH, box[1] * WIDTH
         shown = shown.crop([round((inside[0] - left) * scale), round((inside[1] - top) * scale),
                             round((inside[2] - left) * scale), round((inside[3] - top) * scale)])
-        # Small: where a tile is missing is told, not how a canvas scales.
+        # Small: the test checks which tile is missing, not how a canvas scales.
         size = (200, max(1, round(200 * shown.height / shown.width)))
         shown = shown.resize(size, Image.Resampling.BOX)
         part = Image.open(source(PHOTO)).convert("RGB").resize(size, Image.Resampling.BOX, box=inside)

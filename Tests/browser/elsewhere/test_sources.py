@@ -89,7 +89,7 @@ def archives(root: Path) -> None:
     (root / "cut.szi").write_bytes((root / "photo.szi").read_bytes()[:-50_000])
 
 
-# A browser that does not show JPEG XL, told by its first bytes.
+# A browser without JPEG XL, which recognizes the format by its first bytes.
 BLIND = """const decode = createImageBitmap
 createImageBitmap = async (blob, ...rest) => {
   const [first, second] = new Uint8Array(await blob.slice(0, 2).arrayBuffer())

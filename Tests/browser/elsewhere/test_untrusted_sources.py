@@ -1,4 +1,4 @@
-"""A page of somebody else's whose viewer shows what a hostile server describes: no script runs, no tab stands still."""
+"""A foreign page whose viewer shows descriptions of an untrusted server: no script runs, and no tab hangs."""
 
 import base64
 import io

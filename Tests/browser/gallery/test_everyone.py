@@ -1,4 +1,4 @@
-"""For everyone: no fault that axe knows, keys alone, right to left, light and dark."""
+"""Accessibility: no violation that axe finds, keyboard alone, right to left, light and dark."""
 
 import re
 import unittest

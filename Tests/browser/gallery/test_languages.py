@@ -1,4 +1,4 @@
-"""The reader's language: chosen by the browser, by the page, by an element; words, numbers and dates; from right to left."""
+"""The reader's language: chosen by the browser, by the page, by an element; texts, numbers and dates; from right to left."""
 
 import functools
 import shutil

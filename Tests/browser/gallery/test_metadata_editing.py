@@ -1,4 +1,4 @@
-"""Words of pictures written in the page: seen everywhere, never over another's unseen, and never more than text."""
+"""Metadata of pictures that are written in the page: seen everywhere, never over an unseen edit, and never more than text."""
 
 import json
 import subprocess

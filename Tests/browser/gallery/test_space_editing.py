@@ -1,4 +1,4 @@
-"""Writing into a private space from the page: uploads, words, deletion and its undo, moving in and out."""
+"""Changes of a private space from the page: uploads, metadata, deletion and its undo, moving in and out."""
 
 import shutil
 import subprocess
@@ -51,7 +51,7 @@ class SpaceEditing(PageTest):
                     f" === '{','.join(titles)}'", f"the pictures {titles}")
 
     def everybody(self, image):
-        """The status of what anybody is told about an image."""
+        """The status of a request without a session for an image."""
         try:
             return urllib.request.urlopen(f"{self.host}api/images/{image}").status
         except urllib.error.HTTPError as error:

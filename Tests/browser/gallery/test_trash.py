@@ -74,7 +74,7 @@ class Trash(EditingTest):
             rows.first.get_by_role("button", name="Restore").click()
             visit.until("return document.querySelectorAll('.trash li').length === 1")
             rows.first.get_by_role("button", name="Restore").click()
-            # Its words are there before they are seen.
+            # Its text is in the page before it is visible.
             visit.page.get_by_text("The Trash is empty.").wait_for()
             self.assertEqual(rows.count(), 0)
             self.assertEqual(len(self.ids()), 7)

@@ -1,4 +1,4 @@
-"""Pictures sent from the page: dropped, chosen, interrupted and resumed, refused in clear words."""
+"""Pictures sent from the page: dropped, chosen, interrupted and resumed, rejected with clear messages."""
 
 import atexit
 import base64

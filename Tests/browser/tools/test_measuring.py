@@ -1,4 +1,4 @@
-"""The line that tells how long things are, where microns per pixel are known."""
+"""The line that measures lengths, where microns per pixel are known."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ class Measuring(PageTest):
     LENGTH = "return viewer.shadowRoot.querySelector('.length').value"
 
     def microns(self, visit):
-        """What is told, in microns."""
+        """The shown length in microns."""
         value, unit = visit.run(self.LENGTH).replace(",", "").split()
         return float(value) * {"µm": 1, "mm": 1000, "nm": 0.001}[unit]
 

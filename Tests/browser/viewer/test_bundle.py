@@ -50,10 +50,10 @@ class Bundle(PageTest):
             with self.subTest(view=view, width=width):
                 visit = self.visit(host=host(), width=width, height=height, ratio=ratio)
                 visit.photo("deep/1", view)
-                # What is asked once the view is complete begins with who may write. In the page's own order: the browser tells
-                # of requests in another where the machine is busy.
+                # After the view is complete, the first request is for write access. In the page's own order: a busy browser
+                # reports requests in another.
                 first = list(itertools.takewhile(lambda url: not url.endswith("api/session"), visit.run("return globalThis.fetched")))
-                # Which pictures stand beside it is asked once it is open: a busy browser may lay its tiles later than that is told.
+                # The neighbouring pictures are requested once it is open: a busy browser may draw its tiles after that report.
                 album = [url for url in first if re.search(r"/api/images(\?limit=1000&fields=cover|/[^/?]+)$", url)]
                 self.assertLessEqual(len(first) - len(album), 1, first)
                 self.assertLessEqual(len(album), 3, first)

@@ -1,4 +1,4 @@
-"""What stands around the picture: targets, contrast, what comes back, what is told when something is missing."""
+"""The controls around the picture: targets, contrast, how they return, and messages when something is missing."""
 
 import io
 import unittest

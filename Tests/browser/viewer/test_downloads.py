@@ -22,7 +22,7 @@ class Downloads(PageTest):
         with visit.page.expect_download() as download:
             visit.page.get_by_role(role, name=name).click()
             if role == "link":
-                # Told at once, since the server may take its time, and for a moment.
+                # Shown at once, since the server may take its time, and briefly.
                 visit.until("return viewer.shadowRoot.querySelector('.notice').textContent.includes('starts')", "what was told")
         with Image.open(download.value.path()) as picture:
             picture.load()

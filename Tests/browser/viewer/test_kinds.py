@@ -1,4 +1,4 @@
-"""Pictures that are not just one photograph, and what the page tells about them: captions, progress, strips, books."""
+"""Pictures that are not just one photograph, and their descriptions on the page: captions, progress, strips, books."""
 
 import io
 import shutil
@@ -30,7 +30,7 @@ class Kinds(PageTest):
         for name, width, height in (("scroll", 700, 18000), ("panorama", 16000, 600)):
             subprocess.run(["vips", "thumbnail", photograph, photos / f"{name}.jpg", str(width),
                             "--height", str(height), "--size", "force"], check=True)
-        # Frames of one gray each, so that a pixel tells which is shown.
+        # Frames of one gray each, so that a pixel shows which frame is visible.
         frames = [Image.new("RGB", (320, 200), (40 * number,) * 3) for number in range(6)]
         frames[0].save(photos / "wheel.gif", save_all=True, append_images=frames[1:], duration=120, loop=0)
         frames[0].save(photos / "waves.webp", save_all=True, append_images=frames[1:], duration=120, lossless=True)

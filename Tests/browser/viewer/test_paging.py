@@ -58,7 +58,7 @@ class Paging(PageTest):
         fingers.down((300, 400))
         for x in range(295, 230, -5):
             fingers.move((x, 400))
-        # The browser tells of moves once a frame.
+        # The browser reports moves once a frame.
         visit.until("return viewer.shadowRoot.querySelector('.track').style.translate === '-65px'")
         visit.page.wait_for_timeout(200)
         fingers.up()

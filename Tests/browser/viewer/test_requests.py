@@ -12,7 +12,7 @@ WHOLE = (9, 0, 0)  # The finest level that is one tile: 320×180.
 
 
 def covering(scale, x, y, width=1280, height=800, ratio=1):
-    """The tiles of a view, reckoned here anew from the interface's words."""
+    """The tiles of a view, computed here independently from the interface's definition."""
     level = TOP
     while level > 0 and 2.0 ** (level - 1 - TOP) >= scale * ratio:
         level -= 1
@@ -151,7 +151,7 @@ class Requests(PageTest):
                 visit.run("viewer.zoomTo(1)")
                 notice = "const p = viewer.shadowRoot.querySelector('.notice'); return p.hidden ? '' : p.textContent"
                 visit.until(f"return (() => {{ {notice} }})() === '8 parts of the image could not be loaded.'")
-                # Not before: the browser tells of this change some time later.
+                # Not before: the browser reports this change some time later.
                 is_away = False
                 visit.page.wait_for_timeout(100)
                 state = "return [viewer.isComplete, viewer.isFullyLoaded, viewer.missingTiles]"

@@ -188,7 +188,7 @@ class SharedIds(CommandTest):
             self.assertEqual(server.get("/dzi/twin.png.dzi").status, 200)
 
     def test_one_id_from_two_sources(self):
-        """Nothing tells them apart: refused or told, and never one silently over the other."""
+        """Nothing distinguishes them: rejected or reported, and never one silently over the other."""
         base = folder("clash")
         photo(base / "one/same.jpg", 300, 200)
         photo(base / "two/same.jpg", 400, 300)

@@ -1,4 +1,4 @@
-"""Words that change in a picture itself tile nothing again, where it is certain that nothing but words has changed."""
+"""Metadata that change in a picture itself tile nothing again, if it is certain that nothing else has changed."""
 
 import json
 import unittest
@@ -32,7 +32,7 @@ class Embedded(CommandTest):
     def test_only_metadata_are_rewritten(self):
         for ending in ENDINGS:
             source = photo(self.base / f"photos/{ending}.{ending}", 700, 500)
-            # The first words bring directories along that say more than words.
+            # The first metadata add directories that contain more than metadata.
             self.say(source, EVERY, "one")
         self.assertEqual(set(self.build().values()), {"built"})
         before = {ending: parts(self.library / f"{ending}.szi") for ending in ENDINGS}
@@ -88,7 +88,7 @@ class Embedded(CommandTest):
             for name, options in changes.items():
                 write(self.base / f"photos/{ending} {name}.{ending}", "-XMP-dc:Title=two", *options)
         self.assertEqual(self.build(), dict.fromkeys(ids, "built"))
-        # A program's description may tell a scale.
+        # A program's description may contain a scale.
         source = photo(self.base / "photos/jpg turned.jpg", 60, 40)
         for text, status in (("Aperio Image|MPP = 0.5|AppMag = 20", "built"), ("Aperio Image|MPP = 0.25|AppMag = 20", "built"),
                              ("People's words", "built"), ("People's other words", "metadata-updated")):
@@ -123,7 +123,7 @@ class Embedded(CommandTest):
         self.assertEqual(set(self.build().values()), {"built"})
         for path in (self.base / "photos").iterdir():
             bytes = bytearray(path.read_bytes())
-            # Words lie at either end, and most of a file is pixels.
+            # Metadata are at either end, and most of a file is pixels.
             at = chosen.randrange(min(len(bytes), 3000)) if chosen.random() < 0.5 else len(bytes) - 1 - chosen.randrange(min(len(bytes), 3000))
             bytes[at] ^= 1 << chosen.randrange(8)
             path.write_bytes(bytes)

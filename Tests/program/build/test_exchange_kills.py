@@ -20,7 +20,7 @@ class ExchangeKills(Moved):
         return {path.name: path.read_text() for path in sorted(self.library.glob("*.xmp"))}
 
     def exchange(self, names):
-        """A library of images whose sources have got each other's names, and what is to become of the words beside them."""
+        """A library of images whose sources have swapped names, and the expected owners of the sidecars beside them."""
         for number, name in enumerate(names):
             photo(self.photos / f"{name}.jpg", 90, 60 + number)
         self.build()

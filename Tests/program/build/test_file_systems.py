@@ -1,4 +1,4 @@
-"""Builds where files cannot be locked as on a local disk: each told in one line, and none goes round for ever."""
+"""Builds in file systems without the usual locks: each is reported in one line, and none loops forever."""
 
 from pathlib import Path
 

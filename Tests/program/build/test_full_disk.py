@@ -156,8 +156,8 @@ class FullDisk(unittest.TestCase):
             subprocess.run(["umount", "-l", library], check=True)
 
     def limit(self, server, size: int):
-        """No file of the server's may grow beyond so many bytes: a full disk for whoever runs the tests."""
-        # Cells have the limits of the processes that begin them.
+        """No file of the server may grow beyond so many bytes: a full disk for any user who runs the tests."""
+        # Sandboxed processes have the limits of the processes that start them.
         processes = [server.process.pid]
         for process in processes:
             resource.prlimit(process, resource.RLIMIT_FSIZE, (size, UNLIMITED))
@@ -231,9 +231,9 @@ class FullDisk(unittest.TestCase):
             found = json.loads(server.get("/api/images?q=after").body)
             self.assertEqual(([image["id"] for image in found["images"]], client.images()), (["one"], {"one", "two"}))
         self.assertEqual([path for path in library.rglob(".*") if path.is_file() and "partial" in path.name], [])
-        # What the catalog could not be told is in the archives and sidecars.
+        # Changes that did not reach the catalog are in the archives and sidecars.
         with serve(library) as server:
-            # A server waits for its catalog for a moment, and no longer beside other work.
+            # A server waits briefly for its catalog, and no longer beside other work.
             end = time.monotonic() + 20
             while not (found := json.loads(server.get("/api/images?q=after").body)["images"]) and time.monotonic() < end:
                 time.sleep(0.1)

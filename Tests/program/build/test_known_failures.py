@@ -54,7 +54,7 @@ class KnownFailures(CommandTest):
         self.assertEqual(self.build(*ignore, "--quality", "70", code=1)[-1], "0 built, 1 unchanged, 1 failed")
         photo(self.photos / "bad.jpg", 61, 40)
         self.assertEqual(self.build(*ignore, "--quality", "70")[-1], "1 built, 1 unchanged")
-        # What was mended and breaks again is new.
+        # A source that was repaired and breaks again is new.
         (self.photos / "bad.jpg").write_text("another file that is no picture")
         self.build(*ignore, "--quality", "70", code=1)
 

@@ -1,4 +1,4 @@
-"""Builds of many images: what is told of each, on a terminal, in a file, as JSON; dry runs."""
+"""Builds of many images: the report of each, on a terminal, in a file, as JSON; dry runs."""
 
 import fcntl
 import json

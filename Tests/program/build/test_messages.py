@@ -19,7 +19,7 @@ MAGICK = {"bmp": "BMP", "psd": "PSD", "tga": "TGA", "pcx": "PCX", "sgi": "SGI", 
 VIPS = {"tif": "TIFF", "fits": "FITS", "ppm": "PNM", "hdr": "Radiance", "v": "libvips", "jxl": "JPEG XL"}
 NAMES = {**PILLOW, **MAGICK, **VIPS, "heic": "HEIF", "exr": "OpenEXR", "svg": "SVG", "pdf": "PDF", "lzw.tif": "TIFF",
          "jpeg.tif": "TIFF", "dcm": "DICOM"}
-# Ends of sentences that only whoever wrote a decoder understands.
+# Ends of sentences that only the author of a decoder understands.
 INNER = re.compile(r"tiff2vips|vips2|jp2kload|magick2vips|libvips gave|bad seek|@ error/|libMagick error")
 
 

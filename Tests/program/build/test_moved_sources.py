@@ -34,7 +34,7 @@ class MovedTest(CommandTest):
         self.options = ("--tile-size", "128")
 
     def build(self, *options, code=0, sources=None, library=None):
-        """What is told of each image, by its id, but of those that are unchanged."""
+        """The report of each image by its id, except of unchanged ones."""
         result = run("build", *(sources or [self.photos]), "--library", library or self.library, "--json", "--quiet", *self.options, *options)
         self.assertEqual(result.returncode, code, result.stderr)
         report = {line["id"]: line for line in map(json.loads, result.stdout.splitlines()) if "id" in line}
@@ -230,7 +230,7 @@ class Renamed(MovedTest):
         for number, name in enumerate("abc"):
             photo(self.photos / f"{name}.jpg", 90, 60 + number)
         self.build()
-        # One that takes another's place: the words are about the picture that was there.
+        # A picture in another's place: the metadata are those of the former picture.
         (self.library / "b.xmp").write_text("of b")
         (self.photos / "a.jpg").rename(self.photos / "b.jpg")
         # Renamed and edited.

@@ -16,7 +16,7 @@ class MovesKilled(MovedTest):
         count = 40
 
         def name(place, number):
-            # A new folder each time, and new names in it: some archives are renamed, some written anew.
+            # A new folder each time, and new names in it: some archives are renamed, some rebuilt.
             return f"{place}/{'x' * (place % 3)}{number:02}"
 
         first = photo(self.photos / f"{name(0, 0)}.png", 20, 10).read_bytes()

@@ -5,7 +5,7 @@ import unittest
 from harness import folder, photo, run
 from opened_files import OpenedFiles
 
-# Once by the process that reads folders; the others by the cell that decodes.
+# Once by the process that reads folders; the others by the sandboxed process that decodes.
 FORMATS = {"jpg": 11, "png": 16, "tif": 19}
 
 

@@ -1,4 +1,4 @@
-"""Archives are whole, the same each time, and there or not there: full, read-only, killed at any moment."""
+"""Archives are complete, the same each time, and present or absent: full and read-only disks, kills at any time."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ import time
 from harness import BINARY, CRASH, CommandTest, folder, photo, run, seed
 from szi import archives, leftovers
 
-# How many random moments the builder is killed at; the campaign takes 100 (`make test-kill`).
+# The number of random times at which the builder is killed; the campaign takes 100 (`make test-kill`).
 KILLS = int(os.environ.get("KILLS", "8"))
 
 
@@ -191,7 +191,7 @@ class Interruptions(CommandTest):
 
     def test_killed_at_random_times(self):
         chance, hits, tries = seed("kill -9"), 0, 0
-        # On a machine with other work a build may end before its moment comes: that is no kill.
+        # On a busy machine a build may end before its time of the kill: that is no kill.
         while hits < KILLS and tries < 5 * KILLS:
             tries += 1
             library = self.base / f"library-{tries}"

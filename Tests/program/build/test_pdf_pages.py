@@ -114,7 +114,7 @@ class PDFPages(CommandTest):
         # As are text and rectangles below the scan, and a white page.
         self.assertEqual(
             self.size(page_pdf(size, f"1 g 0 0 144 216 re f 0 g {TEXT} 9 9 99 99 re f {cover}", photograph)), (320, 480))
-        # A scan that is finer keeps its pixels below a visible stamp.
+        # A scan of higher resolution keeps its pixels below a visible stamp.
         self.assertEqual(self.size(page_pdf(size, f"{cover} {TEXT}", [image(lines(800, 1200))])), (800, 1200))
 
     def test_masks_and_stencils_count_with_their_own_resolution(self):

@@ -60,7 +60,7 @@ TEXT = "BT /F 24 Tf 40 40 Td (Words) Tj ET"
 
 class Pixels(CommandTest):
     def built(self, source: Path, *options) -> tuple[dict, Path]:
-        """What the build tells of its one image, and the archive."""
+        """The build's report of its one image, and the archive."""
         library = folder("library")
         result = run("build", source, "--library", library, "--json", "--quiet", *options)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -117,7 +117,7 @@ class Drawn(Pixels):
                 ("q 595 0 0 842 0 0 cm /I0 Do Q", "/Rotate 90", (1654, 2339), (2339, 1654)),
                 # The picture is turned on the page.
                 ("q 0 842 -595 0 595 0 cm /I0 Do Q", "", (2339, 1654), (1654, 2339)),
-                # Invisible words, as text recognition lays them over a scan.
+                # Invisible text, as text recognition lays it over a scan.
                 ("q 595 0 0 842 0 0 cm /I0 Do Q BT 3 Tr /F 24 Tf 40 40 Td (Words) Tj ET", "", (1654, 2339), (1654, 2339)),
                 # With margins.
                 ("q 555 0 0 802 20 20 cm /I0 Do Q", "", (1131, 1600), (1213, 1716))):

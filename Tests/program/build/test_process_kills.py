@@ -1,6 +1,6 @@
-"""kill -9 of the processes that decode, at random moments of builds, uploads and renders: `KILLS` times, 12 unless told.
+"""kill -9 of sandboxed processes at random times of builds, uploads and renders: `KILLS` times (default 12).
 
-Each kill costs the picture that was in work and no other: it is told in one line, and what is there is whole.
+Each kill costs the picture in work and no other: it is reported in one line, and every other archive is complete.
 """
 
 import http.client
@@ -26,7 +26,7 @@ class BuildKills(unittest.TestCase):
     def setUpClass(cls):
         cls.base = folder("cell-kills")
         for number in range(24):
-            # Some are worth a cell of their own, some are done many in one.
+            # Some get a sandboxed process of their own, and some share one.
             width = 2200 if number % 4 == 0 else 300
             ending = ("jpg", "png", "tif")[number % 3]
             photo(cls.base / f"photos/{number:02}.{ending}", width, width * 3 // 4, left=100 * number)
@@ -49,18 +49,18 @@ class BuildKills(unittest.TestCase):
         self.assertGreaterEqual(kills, KILLS, "so many cells must really have been killed")
 
     def interrupted(self, library, chance: random.Random) -> tuple[int, int]:
-        """Kills some cells of one build; returns how many, and how many pictures were not built."""
+        """Kills some sandboxed processes of one build. Returns their number, and that of pictures that were not built."""
         with (self.base / "errors").open("w+") as errors:
             process = subprocess.Popen([BINARY, "build", self.base / "photos", "--library", library, "--quiet"],
                                        stdout=subprocess.DEVNULL, stderr=errors)
             pause = self.seconds / chance.choice([3, 8, 30])
-            # Now and then the process that makes them, which is made anew.
+            # Now and then the fork server, which is then restarted.
             killer = ProcessKiller(process.pid, random.Random(chance.random()), (0, pause), fork_server=0.05)
             code = process.wait(300)
             kills = killer.end()
             errors.seek(0)
             lines = errors.read().splitlines()
-        # What was asked of a process that makes cells as it died may be had from the next: worth a retry.
+        # A request to a fork server that died may succeed with the next one: a retry helps.
         self.assertIn(code, (1, 75) if lines and killer.fork_servers else (1,) if lines else (0,), lines)
         self.assertLessEqual(len(lines), len(self.clean))
         for line in lines:
@@ -118,7 +118,7 @@ class ServerKills(unittest.TestCase):
         self.assertEqual([path for path in self.library.rglob("*partial*")], [])
 
     def upload(self, client: Client, chance: random.Random, number: int, kept: dict[str, str]) -> bool:
-        """Whether it was told of as failed; else it is a picture."""
+        """Whether it was reported as failed; else it is a picture."""
         width = chance.choice([200, 900, 2400])
         data = photo(folder("p") / "x.jpg", width, width * 2 // 3, left=chance.randrange(2500)).read_bytes()
         report = client.end(client.send(data + number.to_bytes(4, "big"), filename=f"picture {number}.jpg")[1], 120)
@@ -139,7 +139,7 @@ class ServerKills(unittest.TestCase):
 
 
 class Renders:
-    """Asks for regions of the foreign archive, which cells render; a killed one is a 503 with Retry-After or done again."""
+    """Requests regions of the foreign archive, which sandboxed processes render; a kill gives a 503 with Retry-After or a retry."""
 
     def __init__(self, port: int, chance: random.Random):
         self.port, self.chance, self.failures, self.statuses = port, chance, [], {}

@@ -42,7 +42,7 @@ class Pruning(CommandTest):
                 self.assertEqual(result.returncode, 1, result.stderr)
                 self.assertIn("photos: contains no images although 2 images were built from it: is its disk mounted?", result.stderr)
         self.assertEqual(ids(base / "library"), ["a", "b"])
-        # A folder that never had images is no fault.
+        # A folder that never had images is no error.
         (base / "new").mkdir()
         result = run("build", base / "new", "--library", base / "library")
         self.assertNotIn("is its disk mounted", result.stderr)

@@ -113,7 +113,7 @@ class Repairs(CommandTest):
         self.assertEqual(self.content(), damaged)
 
     def test_a_catalog_names_no_file_that_the_library_is_not_made_of(self):
-        """A stranger's catalog, who hopes for a picture of ours, has no digest of it."""
+        """An untrusted catalog, which tries to get a picture of ours, does not have its digest."""
         secret = photo(self.base / "secrets/a.jpg", 123, 45)
         rows = self.sql("SELECT path FROM place")
         self.assertEqual(rows, f"{self.base}/photos")

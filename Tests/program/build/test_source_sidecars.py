@@ -1,4 +1,4 @@
-"""XMP sidecars beside the sources: their words are in the archive, and a changed word tiles nothing again."""
+"""XMP sidecars beside the sources: their metadata are in the archive, and a change tiles nothing again."""
 
 import json
 import os
@@ -87,7 +87,7 @@ class Sidecars(CommandTest):
             self.assertEqual((metadata["title"], metadata["creator"]), (title, "own"))
             self.assertEqual(parts(archive)[1], tiles)
             self.build(status="unchanged")
-        # A build with the same words gives the same bytes.
+        # A build with the same metadata gives the same bytes.
         reworded = archive.read_bytes()
         self.build("--force")
         self.assertEqual(archive.read_bytes(), reworded)

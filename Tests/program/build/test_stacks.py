@@ -26,7 +26,7 @@ def ome(order: str = "XYCZT", channels: tuple[str, ...] = ("", "", ""), z: int =
 
 
 def value(c: int, z: int, t: int) -> numpy.ndarray:
-    """A plane of its own: where each channel is brightest differs, and how bright depth and moment say."""
+    """A distinct plane: the brightest place differs by channel, and the brightness gives depth and time point."""
     y, x = numpy.mgrid[0:HEIGHT, 0:WIDTH]
     return ((x * 500 * (c == 0) + y * 700 * (c == 1) + (x + y) * 300 * (c == 2)) + 1000 * z + 3000 * t).astype(numpy.uint16)
 

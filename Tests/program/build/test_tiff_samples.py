@@ -93,7 +93,7 @@ def tiles(pixels: numpy.ndarray, photometric: int, side: int, *, compression: in
 
 
 def gradient(rows: int, columns: int, bands: int, kind=numpy.uint8, low: int = 40) -> numpy.ndarray:
-    """No value is 0 where `low` is not, so that what is missing can be told."""
+    """No value is 0 where `low` is not, so that missing samples can be recognized."""
     y, x = numpy.mgrid[0:rows, 0:columns]
     return numpy.stack([low + (x * (band + 1) + y * (5 - band)) % 200 for band in range(bands)], -1).astype(kind)
 
@@ -179,7 +179,7 @@ class Sparse(Samples):
                         self.assertEqual(int(part.max()) <= 2, index in missing, (index, part.max()))
 
     def test_lengths_count(self):
-        # The third strip says that it has half of its bytes; those of the fourth follow. libtiff mends the second's.
+        # The third strip declares half of its bytes; those of the fourth follow. libtiff corrects the second's.
         for photometric, pixels in ((RGB, gradient(110, 80, 3)), (BLACK_IS_ZERO, gradient(110, 80, 1, numpy.uint16))):
             data = strips(pixels, photometric, rows=30, counts={2: 30 * 40 * pixels.shape[2]})
             source = folder("short") / "short.tif"

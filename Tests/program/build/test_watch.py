@@ -128,7 +128,7 @@ class Watching(CommandTest):
         for name in "ab":
             (base / f"photos/{name}.jpg").rename(base / f"away/{name}.jpg")
         watched.until(lambda: "holds no image" in watched.text(), "told", 30)
-        # One look after another: it is told once.
+        # One check after another: it is reported once.
         for _ in range(3):
             (base / "photos/note.txt").touch()
             time.sleep(1.5)

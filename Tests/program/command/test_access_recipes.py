@@ -109,7 +109,7 @@ class Recipes(unittest.TestCase):
         for target in ("/api/session", "/api/%73ession", "/api//session"):
             self.assertEqual(self.ask(top + target, "POST", login), 401, target)
         self.assertEqual(self.ask(f"{top}/api/images/photo", "PATCH", {"title": "x"}, Authorization=f"Bearer {TOKEN}"), 401)
-        # The same for whoever logs in.
+        # The same for every client that logs in.
         self.assertEqual(self.ask(f"{top}/api/images", **password), 200)
         self.assertEqual(self.ask(f"{top}/api/session", "POST", login, **password), 200)
 

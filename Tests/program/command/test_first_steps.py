@@ -1,4 +1,4 @@
-"""What somebody tries first goes well, or is told in one line: books, folders of pictures, disks that are full or cannot be written."""
+"""A user's first attempts succeed, or fail with one line: books, folders of pictures, disks that are full or read-only."""
 
 import json
 import os
@@ -179,7 +179,7 @@ class Disks(FirstSteps):
             self.assertNotIn("cannot be written", server.errors())
         subprocess.run(["mount", "-o", "remount,ro", self.library], check=True)
         with Server(*options) as server:
-            # What it says at its start comes a moment after its address.
+            # The messages of its start follow shortly after its address.
             end = time.monotonic() + 20
             while "cannot be written" not in server.errors() and time.monotonic() < end:
                 time.sleep(0.05)

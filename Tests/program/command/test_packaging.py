@@ -88,7 +88,7 @@ class Fronts(ServerTest):
             answer = subprocess.run(self.curl(target), capture_output=True)
             self.assertNotIn(b"ziggurat_requests_total", answer.stdout, target)
         self.assertIn(b"ziggurat_requests_total", self.server.get("/metrics").body)
-        # Each client's wrong guesses are its own, by the front's word; a client's own word before it is nothing.
+        # Each client's failed logins are its own, by the front's header; a client's own header before it is ignored.
         statuses = [self.fetch("/api/session", "--header", "Content-Type: application/json", "--header", f"X-Forwarded-For: 10.0.0.{n}",
                                "--data-binary", '{"token": "wrong"}')[0] for n in range(12)]
         # On a slow machine the wait for one more may be over when it comes.
@@ -116,7 +116,7 @@ class Fronts(ServerTest):
     def upload(self):
         """More than nginx's own megabyte goes through, and its image is there."""
         base = folder("upload")
-        # Another for each: the same picture twice is told of, not taken.
+        # Another for each: a duplicate is reported, not accepted.
         photo(base / "p.png", 1200, 1000, left=1000 if "nginx" in self.id() else 2000)
         subprocess.run(["vips", "copy", base / "p.png", base / "p.tif"], check=True)
         size, name = (base / "p.tif").stat().st_size, f"through-{self.id().split('_')[-1]}"
@@ -182,7 +182,7 @@ class Fronts(ServerTest):
 
 class Places(unittest.TestCase):
     def test_all_units_are_sound_and_locked_down(self):
-        """systemd's own scale, of 10: as the server's unit, which decodes what strangers send."""
+        """systemd's own scale, of 10: as the server's unit, which decodes untrusted bytes."""
         place = folder("units")
         for name, program in (("debian/ziggurat-build.service", "/usr/bin/ziggurat"), ("edge-purge.service", "/usr/local/bin/edge-purge")):
             unit = place / Path(name).name

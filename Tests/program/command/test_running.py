@@ -132,7 +132,7 @@ class Nothing(CommandTest):
     def test_it_says_how_many_images_it_has_and_where_its_page_is_from(self):
         for options, isReported in ([], True), (["--log", "text"], True), (["--log", "json"], False):
             with open(folder("start") / "log", "w+b") as log, Server(sample_library(), *options, log=log):
-                # Told once it listens; what asks for something comes later.
+                # Logged once it listens, before any message about a request.
                 deadline = time.monotonic() + (20 if isReported else 0.5)
                 while not (reported := Path(log.name).read_text()) and time.monotonic() < deadline:
                     time.sleep(0.02)

@@ -19,7 +19,7 @@ class StoppingTest(CommandTest):
         self.addCleanup(connection.close)
         connection.sendall(f"GET /api/images/photo/viewport.png?width=3000&height=1700&rotation={degrees} HTTP/1.1\r\n"
                            "Host: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
-        # Accepted in their order: what is told afterwards comes later than that request.
+        # Connections are accepted in order: a later message follows that request.
         for _ in range(3):
             self.assertGreater(server.metrics()["connections"], 1)
 
@@ -79,7 +79,7 @@ class Stopping(StoppingTest):
 
 
 class HangingUp(StoppingTest):
-    """SIGHUP: without a terminal it begins anew what can be, with one it ends the server like SIGTERM."""
+    """SIGHUP: without a terminal the server reopens its files, with one it ends like by SIGTERM."""
 
     def test_a_service_goes_on(self):
         with Server(sample_library()) as server:

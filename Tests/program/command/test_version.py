@@ -1,4 +1,4 @@
-"""The version stands in one place, and everything that tells it tells the same."""
+"""The version is defined once, and every output of it is the same."""
 
 import json
 import re

@@ -41,7 +41,7 @@ class PlanTest(CommandTest):
         return {line["id"]: line["status"] for line in map(json.loads, self.report.stdout.splitlines())}
 
     def pictures(self):
-        """Names that collide, pages, twins, links, broken ones."""
+        """Names that collide, pages, duplicates, links, broken ones."""
         for number in range(9):
             photo(self.photos / f"{'abc'[number % 3]}/p{number}.jpg", 60 + number, 40)
         photo(self.photos / "a/p0.png", 30, 20)

@@ -223,7 +223,7 @@ class Keeping(Fleet):
                 self.assertEqual((answer.status, answer.cached in ("MISS", "BYPASS")), (200, True), query)
         self.assertEqual(self.ask(f"{bare}?v=123").cached, "MISS")
         self.assertEqual(self.ask(f"{bare}?v=123").headers["Cache-Control"], REVALIDATED)
-        # Or no longer its moment.
+        # Or after its lifetime.
         kept = ("HIT", "REVALIDATED")
         self.assertIn(self.ask(bare).cached, kept)
         self.assertIsNone(self.ask(tile).headers["Content-Disposition"])
@@ -269,7 +269,7 @@ class Keeping(Fleet):
             for level in range(9):
                 for target in (f"/dzi/{id}_files/{level}/0_0.jpg", f"/dzi/{id}_files/{level}/0_0.jpg?v=1", f"/dzi/{id}.dzi"):
                     self.assertEqual(self.ask(target).status, 200)
-            # Of both versions, which begin with the same words.
+            # Of both versions, which begin with the same text.
             for target in (f"/iiif/presentation/2/{id}/manifest", f"/iiif/presentation/3/{id}/manifest", f"/iiif/2/{id}/info.json",
                            f"/iiif/3/{id}/info.json"):
                 answer = self.ask(target)

@@ -84,7 +84,7 @@ class Forgetting(Fleet):
         key = f"xkey-purge: {self.servers[0].get(tile)['surrogate-key']}"
         secret = f"Ziggurat-Edge-Key: {self.edge.key_file.read_text().strip()}"
         self.kept(tile, self.ask(tile))
-        # Whoever comes from a server's address without its key: a relay of bytes gives every visitor such an address.
+        # A client at a server's address without its key: a relay of bytes gives every visitor such an address.
         wrong = [[], ["Ziggurat-Edge-Key;"], [f"Ziggurat-Edge-Key: {64 * '0'}"], [secret[:-1]], [f"{secret}0"], [secret.upper()]]
         for interface, headers in [("127.0.0.1", each) for each in wrong] + [(interface, [*each, secret]) for interface, each in others]:
             self.assertEqual((self.purge(key, *headers, interface=interface), self.ask(tile).cached), ("403", "HIT"), (interface, headers))

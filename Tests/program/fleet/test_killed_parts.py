@@ -1,4 +1,4 @@
-"""Builders of parts that are killed while their library is built in an object store: what they had sent is not lost, nor what they told."""
+"""Builders of parts that are killed during a build into an object store: neither what they sent nor what they reported is lost."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from test_store import StoreTest
 
 class KilledParts(StoreTest):
     def kill_at_will(self, plan, random) -> int:
-        """Has a part's builder killed at a moment that is drawn, after so many archives, unless it ends before; the number of kills."""
+        """Kills a part's builder at a random time, after so many archives, unless it ends before. Returns the number of kills."""
         build = subprocess.Popen([BINARY, "build", "--plan", plan, "--library", self.bucket, "--journal-dir", self.reports, "--jobs", "1"], stderr=subprocess.DEVNULL)
         end, last = time.monotonic() + 120, len(self.sent()) + random.randint(2, 9)
         while build.poll() is None and len(self.sent()) < last:
@@ -48,7 +48,7 @@ class KilledParts(StoreTest):
         sent = self.sent()
         self.assertLessEqual(len(sent), 65 + kills, f"after {kills} kills")
         print(f"[{len(sent)} archives sent of 65 images, {kills} kills]", end=" ", flush=True)
-        # What was told of a picture, and was not undone by a kill, is still told, once for each.
+        # A report about a picture that no kill undid remains, once for each.
         reported = self.outcomes(plan, self.reports)
         self.assertEqual((self.report.returncode, len(reported)), (0, 65), self.report.stderr)
         built = [line["image"]["id"] for line in self.reported() if line.get("image", {}).get("status") == "built"]
@@ -104,7 +104,7 @@ class KilledParts(StoreTest):
         self.store.errors_below.clear()
         self.assertEqual(build.wait(60), 0, build.stderr.read())
         build.stderr.close()
-        # A question is asked with a builder's patience, five times.
+        # A request has a builder's retry policy: five tries.
         self.assertEqual(asked, 5)
         with Server(self.bucket) as server:
             self.assertEqual(len(self.ids(server)), 24)

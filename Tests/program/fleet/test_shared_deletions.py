@@ -66,7 +66,7 @@ class SharedDeletions(SharedMetadata):
             self.eventually(lambda: [json.loads(alone.get(f"/api/images/{name}").body).get("width") for name in "ab"], [300, 300])
 
     def test_how_long_deletions_are_kept_goes_by_the_databases_clock(self):
-        """Whoever writes next may have another one, and would remove for good what could come back still."""
+        """The next writer may have another one, and would remove archives for good that could still be restored."""
         self.database.ask("CREATE TABLE skew AS SELECT interval '100 days' AS ahead; "
                           "CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
                           "'SELECT pg_catalog.clock_timestamp() + ahead FROM skew'; "

@@ -55,7 +55,7 @@ class WritersTest(SharedCatalogTest):
 
 
 class SharedMetadata(WritersTest):
-    """What servers say of images whose words change."""
+    """The responses of servers for images whose metadata change."""
 
     def ask(self, server, method, path, value=None, **headers):
         """The same of JSON."""
@@ -66,7 +66,7 @@ class SharedMetadata(WritersTest):
         return {item["id"]: item["title"] for item in json.loads(server.get("/api/images?limit=1000").body)["images"]}
 
     def described(self, server, id):
-        """Beside other work a store may be away for a while, and whoever asks is told to ask again."""
+        """Beside other work a store may be away for a while, and clients get a Retry-After."""
         end = time.monotonic() + 30
         while (answer := server.get(f"/api/images/{quote(id, safe='')}")).status == 503:
             self.assertLess(time.monotonic(), end)
@@ -99,7 +99,7 @@ class SharedEdits(SharedMetadata):
                 self.assertEqual(self.ask(server, "DELETE", "/api/images/a", If_Match=tag)[0], 412)
             self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/none", {"title": "x"})[0], 404)
             self.assertEqual(self.ask(servers[0], "PATCH", "/api/images/a", {"tittle": "x"})[0], 400)
-            # Words outlive the archive that they were said of, and a search finds them.
+            # Metadata outlive the archive that they belonged to, and a search finds them.
             photo(self.photos / "a.jpg", 280, 190)
             self.build()
             for server in servers:

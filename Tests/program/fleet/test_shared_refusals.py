@@ -1,4 +1,4 @@
-"""A catalog that servers share and cannot use, or not all of it: they say why, call nothing missing, and go on when it is mended."""
+"""A shared catalog that servers cannot use, or only in part: they report the reason, call nothing missing, and recover with it."""
 
 import json
 import time

@@ -1,5 +1,5 @@
-"""Of servers that share a library one takes changes at a time: who was it before takes none, and of two who edit one image at
-once each is told what has become of it."""
+"""Of servers that share a library one accepts changes at a time: a former writer accepts none, and each of two simultaneous
+editors of one image gets the result."""
 
 import collections
 import http.client
@@ -175,7 +175,7 @@ class SharedTurns(SharedMetadata):
                 self.eventually(lambda: sign_in()["status"], "200")
                 for headers in (sign_in(), {"Authorization": f"Bearer {TOKEN}"}):
                     self.assertEqual({change(number, headers) for number in range(9)}, {200}, headers)
-                # What a stranger sends is neither kept nor waited for.
+                # An untrusted body is neither kept nor waited for.
                 with socket.create_connection(("127.0.0.1", edge.port), timeout=20) as slow_client:
                     slow_client.sendall(b"PATCH /api/images/i0 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n" + bytes(1000))
                     self.assertIn(slow_client.recv(100).split()[1], (b"401", b"503"))

@@ -1,4 +1,4 @@
-"""Uploads into a library in an object store that servers share: whoever is asked, the one that writes takes them."""
+"""Uploads into a library in an object store that servers share: at any server, the one that writes accepts them."""
 
 import contextlib
 import http.client
@@ -80,7 +80,7 @@ class SharedUploads(WritersTest):
             # The same once more is the picture that is there.
             reply = self.end(servers[0], self.upload(servers[1], pictures[1], "other.png"))
             self.assertEqual((reply["image"], reply["duplicate"]), ("trip/harbour-2", True))
-            # A part of one becomes one, with its words.
+            # A crop of one becomes an image, with its metadata.
             status = self.asked(servers[1], "PATCH", "/api/images/trip%2Fharbour", json.dumps({"title": "Quay"}))[0]
             self.assertEqual(status, 200)
             region = {"region": {"x": 10, "y": 20, "width": 100, "height": 50}}
@@ -125,7 +125,7 @@ class SharedUploads(WritersTest):
                                              Content_Type="application/offset+octet-stream")
             self.assertEqual((status, headers["Upload-Offset"]), (204, "1000"))
             whole = self.upload(server, pictures[1], "whole.png")
-        # Whoever was killed is taken for alive for three seconds.
+        # A killed server counts as alive for three seconds.
         with self.server(0) as server:
             self.eventually(lambda: self.asked(server, "HEAD", half, Tus_Resumable="1.0.0")[0], 200)
             self.send(server, half, pictures[0], 1000)
@@ -163,7 +163,7 @@ class SharedUploads(WritersTest):
             self.eventually(lambda: tries() > 0, True)
             asked = lambda: json.loads(self.asked(server, "GET", path)[1])
             self.eventually(lambda: asked().get("message") is not None, True)
-            # Again it is away, after which strangers' pictures would wait a minute.
+            # It is away again, after which other clients' pictures would wait a minute.
             first = tries()
             self.eventually(lambda: tries() > first, True, 40)
             time.sleep(8)

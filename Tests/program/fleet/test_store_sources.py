@@ -67,8 +67,8 @@ class Builds(SourcesTest):
         self.assertEqual((near.returncode, far.returncode), (1, 1), far.stderr)
         self.assertEqual(digests(self.base / "near"), digests(self.library))
         self.assertEqual(self.statuses(near), self.statuses(far))
-        # How long each took decides in which order they are told.
-        # What a file's name says of its format is not known of a copy from the store.
+        # Reports are ordered by duration.
+        # For a copy from the store, the format that the file's name states is unknown.
         reported = lambda result, place: sorted(line.split("] ")[-1].split(", though its name says")[0]
                                             for line in result.stderr.replace(str(place), "PLACE").splitlines())
         self.assertEqual(reported(near, self.photos), reported(far, self.scans))

@@ -1,4 +1,4 @@
-"""Who is let in by what browsers tell: the Host they ask for, the site that a page is of, the cookies they send."""
+"""Access by the headers of browsers: the Host of a request, the site of a page, the cookies that are sent."""
 
 import socket
 import time
@@ -211,13 +211,13 @@ class Cookies(unittest.TestCase):
         def ends(stream: socket.socket) -> bool:
             return (end := heard(stream, 60)).endswith(b"0\r\n\r\n") or not end
 
-        # Logged out; begun anew, with more rights; not used.
+        # Logged out; restarted, with more rights; not used.
         self.assertEqual(browsers[0].ask("api/session", "DELETE", Sec_Fetch_Site="same-origin").status, 204)
         self.assertTrue(ends(streams[0]))
         self.assertEqual(browsers[1].log_in({"token": TOKEN}).status, 200)
         self.assertTrue(ends(streams[1]))
         self.assertTrue(ends(streams[2]))
-        # The token is no session: what becomes of an upload is told as before.
+        # The token is no session: the outcome of an upload is reported as before.
         made = Client(server).create(10, filename="a.jpg")
         self.assertEqual(made.status, 201)
         reported, until = b"", time.monotonic() + 30

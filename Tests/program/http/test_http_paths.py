@@ -1,4 +1,4 @@
-"""Hostile request targets: 400 or 404, never a crash, never a file outside the library or the page."""
+"""Malicious request targets: 400 or 404, never a crash, never a file outside the library or the page."""
 
 import json
 
@@ -123,7 +123,7 @@ class Paths(SampleServerTest):
                 self.assertEqual(problem.get("status"), 400)
                 said = json.dumps(problem).lower()
                 names = {pair.split("=")[0].lower() for pair in query.split("&") if pair} or {"width"}
-                if "%" in query:  # What cannot be decoded has no name to tell.
+                if "%" in query:  # A name that cannot be decoded is not reported.
                     names |= {"escape", "encod"}
                 self.assertTrue(any(name in said for name in names | {"width", "height", "zoom"}), said)
 

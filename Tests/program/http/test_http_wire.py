@@ -137,7 +137,7 @@ class Wire(ServerTest):
             self.assertEqual(Answer(self.server.raw(line + b"\r\n" + HOST + b"Connection: close\r\n\r\n")).status, 200, line)
 
     def test_a_request_without_a_host_or_with_more_fields_is_rejected_with_a_message(self):
-        # "GET  /healthz" has an empty word, "/two words" is two.
+        # "GET  /healthz" has an empty field, "/two words" is two fields.
         for line, headers in ((b"GET /healthz HTTP/1.1", b""), (b"GET /dzi/two words.dzi HTTP/1.1", HOST),
                               (b"GET /healthz  HTTP/1.1", HOST), (b"GET /api/images?q=a b HTTP/1.1", HOST),
                               (b"GET /healthz x HTTP/1.1", HOST), (b"GET http://a b/healthz HTTP/1.1", HOST),

@@ -1,4 +1,4 @@
-"""Login attempts with passwords and tokens: slowed down by address, by whomever the address is told."""
+"""Login attempts with passwords and tokens: limited by address, whichever proxy supplies it."""
 
 import threading
 import time
@@ -84,14 +84,14 @@ class LoginAttempts(unittest.TestCase):
         self.assertEqual(Browser(server).log_in({"password": ONE}, X_Forwarded_For="198.51.100.7").status, 200)
 
     def attempts_of_one_client(self, server: Server, addresses: list[str]) -> bool:
-        """Whether guesses whose requests are said to come from these addresses count as one client's."""
+        """Whether attempts whose requests are said to come from these addresses count as one client's."""
         statuses = [Browser(server).log_in({"token": "guess"}, X_Forwarded_For=address).status for address in addresses]
         if set(statuses) != {401}:
             self.assertOneClient(statuses)
         return 429 in statuses
 
     def assertOneClient(self, statuses: list[int]):
-        """Five guesses are free; on a slow machine the wait for one more may be over when it comes."""
+        """Five attempts are free; on a slow machine the wait for one more may be over when it comes."""
         self.assertEqual((statuses[:5], set(statuses[5:]) | {401}), ([401] * 5, {401, 429}))
 
     def test_trusted_proxies_supply_the_address(self):

@@ -1,4 +1,4 @@
-"""`/metrics` as Prometheus' own parser reads it, and whether it tells what a client saw."""
+"""`/metrics` as Prometheus' own parser reads it, and whether it matches what a client saw."""
 
 import collections
 import concurrent.futures

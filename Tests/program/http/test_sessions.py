@@ -1,4 +1,4 @@
-"""Private spaces unlocked in a running server: who sees what, for how long, and what is told to nobody."""
+"""Private spaces unlocked in a running server: visible to whom, for how long, and what no client learns."""
 
 import json
 import time

@@ -158,7 +158,7 @@ class SlowReadersOfFolders(unittest.TestCase):
             for _ in range(16):
                 connections.append(ask(server, self.WHOLE, SLOW))
                 statuses.append(status(connections[-1]))
-            # As many as leave room for others; the rest are told when to come again.
+            # As many as leave room for others; the rest get a Retry-After.
             self.assertIn(200, statuses)
             self.assertEqual(set(statuses), {200, 503})
             refused = ask(server, self.WHOLE, SLOW)

@@ -81,7 +81,7 @@ class StoredScript(ServerTest):
         for path in ["/", *(f"/view/{quote(id, safe='')}" for id in self.ids)]:
             answer = self.server.get(path)
             self.assertEqual(answer.status, 200, path)
-            # Words for link previews stand between quotation marks, where nothing ends them or begins an element.
+            # Texts for link previews stand between quotation marks, where nothing ends them or begins an element.
             self.assertNotIn(b"alert", re.sub(rb'<meta property="og:[a-z_:]+" content="[^"<>]*">\n|<link rel="alternate" [^<>]*>\n', b"", answer.body))
             self.assertEqual(answer["referrer-policy"], "same-origin")
             policy = dict(part.strip().partition(" ")[::2] for part in answer["content-security-policy"].split(";"))

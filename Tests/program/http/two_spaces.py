@@ -1,4 +1,4 @@
-"""A library with a public picture and two spaces, which tests of sessions and of guesses share."""
+"""A library with a public picture and two spaces, for the tests of sessions and of login attempts."""
 
 import functools
 import os

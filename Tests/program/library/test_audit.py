@@ -222,7 +222,7 @@ class Audit(SpaceTest):
         edit("bridge")
         self.assertEqual([line["images"] for line in self.lines(moved)], [["harbour"]])
         self.assertEqual([line["images"] for line in self.lines()], [["tower"], ["bridge"]])
-        # Where none can be opened, the old one is kept, and that is told once for each try.
+        # If none can be opened, the old one is kept, and that is reported once for each try.
         second = self.path.rename(self.path.with_suffix(".2"))
         self.path.mkdir()
         renew()

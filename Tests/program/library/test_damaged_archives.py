@@ -1,4 +1,4 @@
-"""Archives that are withdrawn or damaged while they are served: what clients, the log, /metrics and a build tell."""
+"""Archives that are withdrawn or damaged while they are served: what clients, the log, /metrics and a build report."""
 
 import json
 import shutil
@@ -151,7 +151,7 @@ class Damaged(CommandTest):
                 self.archive.write_bytes(data)
                 self.assertEqual(self.build(), "built")
                 self.assertEqual(self.archive.read_bytes(), self.whole)
-        # What is wrong in a tile's pixels only a reading of all tells.
+        # Damage in a tile's pixels is found only by reading all of them.
         self.damage(tiles[0].header_offset + 300, 8, b"\x01")
         self.assertEqual(self.build(), "unchanged")
         self.assertEqual(run("verify", self.base / "library").returncode, 1)

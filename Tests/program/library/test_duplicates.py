@@ -49,7 +49,7 @@ class Duplicates(unittest.TestCase):
             for name, sent, image in [("x.jpg", data, "wharf"), ("x.tif", pages.read_bytes(), "book")]:
                 reported = client.end(client.send(sent, filename=name)[1])
                 self.assertEqual((reported["duplicate"], reported["image"]), (True, image))
-            # A copy that came a moment ago, and that alone.
+            # The copy that was just uploaded, and no other.
             (library / "wharf.szi").rename(library / "moved.szi")
             self.assertEqual(client.end(client.send(data, filename="y.jpg")[1])["image"], "moved")
 

@@ -1,5 +1,5 @@
-"""Archives of strangers' making, read-only: a tile is decoded by the decoder of its archive's format or by none, and at
-the size that its place has or not at all."""
+"""Foreign archives, read-only: a tile is decoded by the decoder of its archive's format or by none, and at the size of its
+position or not at all."""
 
 import os
 import struct
@@ -188,7 +188,7 @@ class ForeignTiles(CommandTest):
         self.assertRegex(result.stdout, r"cut\.szi: tile 9/0_0\.jxl does not decode: it is damaged or cut short")
 
     def test_an_avif_of_several_pictures_is_none(self):
-        """What a grid puts together has another size than its header tells."""
+        """The picture of a grid has another size than its header declares."""
         library = folder("library")
         tile = made("x.avif")
         for kind in (b"grid", b"iovl", b"iden", b"hvc1"):

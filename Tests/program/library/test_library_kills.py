@@ -1,6 +1,6 @@
-"""kill -9 of server and builder at random moments of edits, deletions, restores and builds: `KILLS` times, 8 unless told.
+"""kill -9 of server and builder at random times of edits, deletions, restores and builds: `KILLS` times (default 8).
 
-Afterwards `verify` finds no fault, nothing acknowledged is missing, and nothing partial is seen.
+Afterwards `verify` finds no defect, nothing acknowledged is missing, and nothing partial is seen.
 """
 
 import os
@@ -76,7 +76,7 @@ class Kills(unittest.TestCase):
                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 for name in NAMES:
                     if ledger.deleted[name]:
-                        # Built again it has no words but its own: those that it had are in the trash.
+                        # Built again, it has only its own metadata: the former ones are in the trash.
                         ledger.deleted[name] = None
                         ledger.captions[name] = ledger.captions.get(name, set()) | {None}
             worker = threading.Thread(target=self.work, args=(server, ledger, random.Random(chance.random()), builds))
@@ -101,7 +101,7 @@ class Kills(unittest.TestCase):
         try:
             while True:
                 name = chance.choice(NAMES)
-                # While a builder makes images anew, what is deleted comes back by it.
+                # While a builder rebuilds images, deleted ones come back by it.
                 if builds or chance.random() < 0.6:
                     ledger.edit(server, name)
                 else:

@@ -127,7 +127,7 @@ class Links(CommandTest):
         self.assertNotIn(SECRET, result.stdout + result.stderr)
         for name in ("out.szi", "relative.szi", "secret.szi"):
             self.assertEqual(sum(f"/{name}: " in line and "a link leads out of the folder" in line for line in lines), 1, (name, lines))
-        # A link within the library is no fault, nor is its target.
+        # A link within the library is no error, nor is its target.
         self.assertFalse(any(f"/{name}.szi: " in line for line in lines for name in ("again", "photo")), lines)
         # Those that are named by hand are read.
         self.assertEqual(run("verify", self.library / "out.szi").returncode, 0)
@@ -152,7 +152,7 @@ class Links(CommandTest):
             client = Client(server)
             self.assertNotEqual(title("photo"), SECRET)
             self.assertNotIn(SECRET.encode(), server.get("/api/images").body)
-            # Somebody's words that cannot be read are not written over.
+            # Unreadable metadata are not overwritten.
             before = metadata.read_bytes()
             self.assertGreaterEqual(edit("photo", "mine"), 400)
             self.assertEqual(metadata.read_bytes(), before)

@@ -146,7 +146,7 @@ class Listing(ServerTest):
         }.items():
             reported = json.loads(self.server.get(target).body)
             self.assertEqual((reported["detail"], [error["detail"] for error in reported["errors"]]), ("; ".join(details), details))
-        # What pins a version, and what viewers copy from one URL to the next, is no mistake.
+        # A version in a query, and parameters that viewers copy from one URL to the next, are no mistakes.
         for target in ("/api/images/attic?v=12", "/api/images/attic/viewport?width=30&height=20&v=12", "/dzi/attic.dzi?Scale=1",
                        "/dzi/attic_files/0/0_0.jpg?token=x&y", "/iiif/3/attic/info.json?v=2", "/xyz/attic/tilejson.json?foo=1", "/?x", "/view/attic?x"):
             self.assertEqual(self.server.get(target).status, 200, target)

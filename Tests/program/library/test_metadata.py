@@ -26,7 +26,7 @@ def metadata(text: str, date: str, place: bool = True) -> dict:
     return reported | ({"location": f"{text} City"} if place else {})
 
 
-# Every way by which words come, and what is to be shown.
+# Every source of metadata, and what is to be shown.
 PICTURES = {
     "xmp.jpg": (["-charset", "UTF8", *XMP], "Fähre 港 “λ”", "1931-02"),
     "xmp.png": (["-charset", "UTF8", *XMP], "Fähre 港", "1931-02"),

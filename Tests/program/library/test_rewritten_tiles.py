@@ -21,7 +21,7 @@ OTHERS = ("/dzi/a_files/10/1_1.jpg", "/dzi/a_files/9/0_0.jpg", "/iiif/3/a/300,26
 
 
 def fresh(path: Path, data: bytes, *, replace: bool):
-    """Writes the tile anew, over itself or beside it and renamed, with a time of change of its own."""
+    """Rewrites the tile, in place or beside it and renamed, with a modification time of its own."""
     before = path.stat().st_mtime_ns
     target = path.with_suffix(".part") if replace else path
     target.write_bytes(data)

@@ -35,7 +35,7 @@ MACHINES = [
     "Background Color=00e9f5;White Balance=1;Objective Magnification=20;JPEG Quality=80",
     "scanimage.SI.LINE_FORMAT_VERSION = 1\nscanimage.SI.acqsPerLoop = 10", "OLYMPUS DIGITAL CAMERA         ", "Exif_JPEG_PICTURE",
 ]
-# People write signs, too. Of "Left: Ada\nRight: Bo" nobody can tell that Ada is no patient: lists of keys are no captions.
+# People write signs, too. In "Left: Ada\nRight: Bo" Ada might be a patient: lists of keys are no captions.
 PEOPLE = ["The harbour", "a | b", "E = mc², 1905", "<b>Bold</b> words", "{sic}", "[1923]", "Key = C major; tempo = slow", "1 < 2 > 0",
           "Left: Ada.\nRight: Bo.", "Aperio's wife"]
 

@@ -1,4 +1,4 @@
-"""Sidecars while cells fail: nothing lasts of an outage, an edit is told to wait, and no tile waits for words."""
+"""Sidecars while sandboxed processes fail: no outage lasts, an edit gets a Retry-After, and no tile waits for metadata."""
 
 import json
 import threading
@@ -62,7 +62,7 @@ class Outages(CommandTest):
                 _, listed, headers = ask(server, "GET", "/api/images", token=None)
                 self.assertEqual([each["title"] for each in listed["images"]], NAMES[:3])
                 self.assertEqual(headers["Cache-Control"], "no-store")
-                # An edit would lose what nobody has read; of which version it is nobody can tell either.
+                # An edit would lose unread metadata, whose version is unknown as well.
                 for fields in ({}, {"If_Match": '"any"'}):
                     status, body, headers = ask(server, "PATCH", image(lost), {"caption": "x"}, **fields)
                     self.assertEqual((status, headers["Content-Type"]), (503, "application/problem+json"), body)
@@ -122,7 +122,7 @@ class Outages(CommandTest):
         slow, other = NAMES[0], NAMES[1]
         write_sidecar(place, slow, "Lighthouse")
         self.assertEqual(run("reindex", place).returncode, 0)
-        # One event loop for all; the catalog has the words, so that nobody has asked for them yet.
+        # One event loop for all; the catalog has the metadata, so that none were requested yet.
         for path in (image(slow), f"{image(slow)}/viewport?width=64&height=64&include=description", f"/xyz/{quote(slow)}/tilejson.json"):
             with self.subTest(path), serve(place, "--threads", "1") as server, ThreadPoolExecutor(1) as pool:
                 with stopped(server.process.pid, FORK_SERVER):
@@ -131,7 +131,7 @@ class Outages(CommandTest):
                     for _ in range(10):
                         began = time.monotonic()
                         self.assertEqual(server.get(f"/dzi/{quote(other)}_files/8/0_0.jpg").status, 200)
-                        # As long as the cell is stopped it would wait for ever.
+                        # While the sandboxed process is stopped, it would wait forever.
                         self.assertLess(time.monotonic() - began, 10)
                         time.sleep(0.05)
                     self.assertFalse(answer.done(), "it waits for words")

@@ -1,4 +1,4 @@
-"""What a book says of itself as a whole, in manifests and the API: book.json, book.xmp, a PDF's own words and outline."""
+"""The description of a book as a whole, in manifests and the API: book.json, book.xmp, a PDF's own text and outline."""
 
 import json
 import os

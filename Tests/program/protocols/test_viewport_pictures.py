@@ -4,7 +4,7 @@ from harness import Server, ServerTest, folder, photo, run
 
 
 class Vanishing(ServerTest):
-    """Pictures of an image that is much smaller than a pixel: the background, not a fault."""
+    """Pictures of an image that is much smaller than a pixel: the background, not an error."""
 
     SIZES = [(300, 200), (400, 300), (90, 40), (256, 256), (1, 1), (1025, 700)]
 

@@ -40,7 +40,7 @@ class Zoomify(ServerTest):
                         for x in range(-(-w // 256)):
                             path = f"/zoomify/{name}/TileGroup{index // 256}/{level}-{x}-{y}.jpg"
                             index += 1
-                            # All tiles of the larger ones take long; every seventh and the edges tell.
+                            # All tiles of the larger ones take long; every seventh and the edges suffice.
                             if index > 40 and index % 7 and x < w // 256:
                                 continue
                             answer = self.server.get(path)

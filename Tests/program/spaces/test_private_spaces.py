@@ -145,7 +145,7 @@ class Disk(SpaceTest):
             file.write_bytes(damaged)
             defects = self.space("verify", library, "correct horse", code=1).stdout.splitlines()
             self.assertEqual(len({defect.split(":")[0] for defect in defects}), 1, defects)
-            # The next build heals what it can tell to be damaged when it is opened.
+            # The next build repairs damage that it can detect when it opens an archive.
             file.write_bytes(whole)
         self.space("verify", library, "correct horse")
 

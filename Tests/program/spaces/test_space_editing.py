@@ -1,4 +1,4 @@
-"""Words changed, pictures deleted and restored inside a private space: sealed, durable, and nobody else's."""
+"""Metadata changed, pictures deleted and restored inside a private space: sealed, durable, and private."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`ziggurat space move`: into a space, out of it and into another, also killed at any moment."""
+"""`ziggurat space move`: into a space, out of it and into another, also killed at any time."""
 
 import json
 import os

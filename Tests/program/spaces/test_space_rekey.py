@@ -1,4 +1,4 @@
-"""A space's key changed after a leak: everything under a new one, at any moment the old or the new, on a full disk the old."""
+"""A space's key changed after a leak: everything under a new one, at any time the old or the new, on a full disk the old."""
 
 import json
 import os
@@ -68,7 +68,7 @@ class Rekey(SpaceTest):
 
     def assertWhole(self, library: Path):
         """The space is as it was made, under whatever key."""
-        # Sizes may differ by the words that say from which file one was sealed.
+        # Sizes may differ by the text that names the file from which one was sealed.
         facts = lambda text: [{name: value for name, value in json.loads(line).items() if name != "bytes"} for line in text.splitlines()]
         self.assertEqual(facts(self.space("list", library, ONE, options=["--json"]).stdout), facts(self.listed))
         self.assertIn("7 archives read, no faults", self.space("verify", library, ONE).stderr)
@@ -278,7 +278,7 @@ class Rekey(SpaceTest):
         self.assertFalse(self.is_changed(self.library))
         path.write_bytes(whole)
         self.assertWhole(self.library)
-        # What could be sealed anew is not sealed again.
+        # Data sealed with the new key are not sealed again.
         self.assertIn("encrypts 1 picture again", self.rekey("--yes").stderr)
         self.assertChanged(self.library)
 

@@ -1,4 +1,4 @@
-"""What a running server keeps of a private space, and tells of it: while it is open, and after it is locked."""
+"""What a running server keeps of a private space, and reveals of it: while it is open, and after it is locked."""
 
 import json
 import threading

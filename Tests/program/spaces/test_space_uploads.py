@@ -210,7 +210,7 @@ class SpaceUploads(SpaceTest):
         server = self.serve()
         sender = self.owner(server)
         path = sender.begin(self.data, 200_000, filename="grandmother.jpg", folder="~/")
-        # Tells of all the rest and breaks off in its midst.
+        # It reports all the rest and breaks off in the middle.
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
         connection.putrequest("PATCH", "/" + path)
         for name, value in (("Cookie", sender.cookie), ("Sec-Fetch-Site", "same-origin"), ("Tus-Resumable", "1.0.0"),

@@ -1,4 +1,4 @@
-"""Hostile uploads: what is no image, what promises too many pixels, names and folders that try paths."""
+"""Untrusted uploads: files that are no images, that declare too many pixels, names and folders that try paths."""
 
 import contextlib
 import json
@@ -114,7 +114,7 @@ class UntrustedContent(unittest.TestCase):
                 self.assertTrue(self.server.alive())
 
     def test_what_libvips_holds_for_unproven_is_taken_where_it_is_common(self):
-        """JPEG 2000 and JPEG XL alone: what follows in the same process is told by its content as before."""
+        """JPEG 2000 and JPEG XL alone: a later file in the same process is recognized by its content as before."""
         base = folder("uncommon")
         for name in ("x.jp2", "x.jxl"):
             data = photo(base / name, 300, 200).read_bytes()

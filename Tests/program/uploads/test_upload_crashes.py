@@ -69,7 +69,7 @@ class Crashes(unittest.TestCase):
                     kills += 1
                     server = serve(library)
             client = Client(server)
-            # Killed twice in the midst of the same picture, it is told as failed, and the client sends it again.
+            # Killed twice during the same picture, it is reported as failed, and the client sends it again.
             for name, path in sent.items():
                 reported = client.end("/api/uploads/" + path.split("/")[-1])
                 if reported["status"] == "failed":
@@ -129,7 +129,7 @@ class Crashes(unittest.TestCase):
 
 
 class Attempts(unittest.TestCase):
-    """What ends the server while it is tiled is tried once more, and then told as failed."""
+    """An upload that ends the server during tiling is tried once more, and then reported as failed."""
 
     def begin(self, library: Path, path: str | None = None):
         """A server that is in the midst of tiling `quay`, newly sent or taken up again; and the upload's path."""
@@ -179,7 +179,7 @@ class Attempts(unittest.TestCase):
                 pass
             server.stop(9)
         self.assertEqual(archives(library), [])
-        # As far as it would have come, had it been killed a moment later.
+        # As far as it would have come, had it been killed a little later.
         sent = photo(folder("p") / "quay.jpg", 9000, 7000)
         self.assertEqual(run("build", sent, "--library", library, "--quiet").returncode, 0)
         built = tiles(library / "quay.szi")
@@ -243,7 +243,7 @@ class Attempts(unittest.TestCase):
 
 class Memory(unittest.TestCase):
     def ended(self, client: Client) -> dict[str, dict]:
-        """Uploads that ended in every way, by their paths, as they are told of."""
+        """Uploads that ended in every way, by their paths, as they are reported."""
         data = photo(folder("p") / "x.jpg", 300, 200).read_bytes()
         paths = [client.send(data, filename="Käfer 虫.jpg", folder="a/b")[1]]
         client.end(paths[0])

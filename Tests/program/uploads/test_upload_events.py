@@ -1,4 +1,4 @@
-"""What is told of uploads as they go on."""
+"""Events of uploads in progress."""
 
 import http.client
 import json
