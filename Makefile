@@ -115,7 +115,7 @@ test-scale: release test-tools ## real engines on this machine: the object store
 test-edge: release test-tools ## nginx and Varnish over three servers: REQUESTS=100000 while 200 archives are replaced in Ceph and a server and a gateway are killed; CHANGES=200 of a folder and of a shared catalog and when they are seen; LATE=100 edits of a writer that stood still (minutes)
 	@$(scripts)/install-packages scale
 	@.cache/venv/bin/python $(scripts)/python-tests Tests/scale -k Edge
-	@STOPPED=30 .cache/venv/bin/python $(scripts)/python-tests Tests/program/fleet -k who_was_stopped
+	@STOPPED=30 .cache/venv/bin/python $(scripts)/python-tests Tests/program/fleet -k stopped_writer
 
 FUZZ_RUNS ?= 100000
 .PHONY: fuzz

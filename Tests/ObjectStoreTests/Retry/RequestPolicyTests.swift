@@ -3,7 +3,7 @@ import Testing
 @testable import ZigguratObjectStore
 
 /// Retries, and the breaker that ends them.
-struct TimeoutPolicyTests {
+struct RequestPolicyTests {
   private let start = ContinuousClock.now
 
   @Test func `retries are limited to a tenth of the traffic and a small reserve`() {
