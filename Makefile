@@ -85,16 +85,16 @@ test-hostile: release test-tools ## nearly a thousand broken files through the b
 	@FULL=1 GOOD=$${GOOD:-1000} .cache/venv/bin/python $(scripts)/python-tests Tests/hostile
 
 .PHONY: test-kill
-test-kill: release test-tools ## kill -9 a library build at KILLS=100 random moments, then check and finish it; its sandboxed processes at as many more
+test-kill: release test-tools ## kill -9 a library build at KILLS=100 random times, then check and finish it; its sandboxed processes at as many more
 	@KILLS=$${KILLS:-100} .cache/venv/bin/python $(scripts)/python-tests Tests/program -k Interruptions -k BuildKills
 
 .PHONY: test-kill-library
-test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random moments of edits, deletions, restores, builds; 200 more of uploads, and of a server's sandboxed processes
+test-kill-library: release test-tools ## kill -9 server and builder at KILLS=200 random times of edits, deletions, restores, builds; 200 more of uploads, and of a server's sandboxed processes
 	@KILLS=$${KILLS:-200} UPLOAD_KILLS=$${KILLS:-200} .cache/venv/bin/python $(scripts)/python-tests Tests/program \
 	  -k test_library_kills -k test_killed_at_any_byte -k ServerKills
 
 .PHONY: test-kill-spaces
-test-kill-spaces: release test-tools ## kill -9 whatever writes a private space at KILLS=100 random moments of each kind
+test-kill-spaces: release test-tools ## kill -9 writers of a private space at KILLS=100 random times of each kind
 	@KILLS=$${KILLS:-100} .cache/venv/bin/python $(scripts)/python-tests Tests/program/spaces -k killed
 
 .PHONY: test-moves

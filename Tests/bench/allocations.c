@@ -30,7 +30,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
 }
 
 // The forked process, its fork server, writes a file of its own.
-__attribute__((destructor)) static void tell(void) {
+__attribute__((destructor)) static void report(void) {
   const char *folder = getenv("ALLOCATIONS");
   char path[4096], line[32];
   if (!folder) return;

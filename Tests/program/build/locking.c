@@ -1,5 +1,5 @@
 // Loaded in front of the C libraries (LD_PRELOAD), answers as some file systems and full tables do when a file under
-// construction is locked. FAULT says which.
+// construction is locked. FAULT names the failure.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,12 +10,12 @@
 #include <sys/file.h>
 #include <sys/vfs.h>
 
-static int is(const char *fault) {
+static int is(const char *failure) {
   const char *value = getenv("FAULT");
-  return value && strcmp(value, fault) == 0;
+  return value && strcmp(value, failure) == 0;
 }
 
-// No lease, whoever has the file open: "nfs" on a file system whose server gives leases, "leases" on a local one.
+// No lease, whichever process has the file open: "nfs" on a file system whose server gives leases, "leases" on a local one.
 #define CONTROL(name)                                                   \
   int name(int file, int command, ...) {                                \
     static int (*real)(int, int, ...);                                  \

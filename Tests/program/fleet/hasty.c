@@ -8,7 +8,7 @@ time_t time(time_t *place) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   if (start == 0) start = now.tv_sec;
-  time_t told = start + (now.tv_sec - start) * 300 + now.tv_nsec * 3 / 10000000;
-  if (place) *place = told;
-  return told;
+  time_t result = start + (now.tv_sec - start) * 300 + now.tv_nsec * 3 / 10000000;
+  if (place) *place = result;
+  return result;
 }

@@ -26,7 +26,7 @@ METADATA = {"title": "Lighthouse", "caption": "grandmother at the Lighthouse"}
 class Rekey(SpaceTest):
     @classmethod
     def setUpClass(cls):
-        cls.injector = preloaded(Path(__file__).with_name("faulting.c"))
+        cls.injector = preloaded(Path(__file__).with_name("failing_keyring.c"))
         cls.made = folder("library")
         photos = folder("photos")
         for number in range(8):

@@ -1,5 +1,5 @@
-// Loaded in front of the C libraries (LD_PRELOAD), lets the change of a space's key meet a fault at the one moment that
-// counts: when the keyring's new version has its name. FAULT says which.
+// Loaded in front of the C libraries (LD_PRELOAD), injects a failure into the change of a space's key at the critical
+// time: when the keyring's new version has its name. FAULT names the failure.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,9 +12,9 @@
 
 static int isSwitched;
 
-static int is(const char *fault) {
+static int is(const char *failure) {
   const char *value = getenv("FAULT");
-  return value && strcmp(value, fault) == 0;
+  return value && strcmp(value, failure) == 0;
 }
 
 int rename(const char *from, const char *to) {
