@@ -14,10 +14,10 @@ import ZigguratTestSupport
   /// Images by their numbers, most of them with a word that is often, every thousandth with one that is not; all but the
   /// first 500 with one, and the last tenth with another.
   private func fill(_ kind: DatabaseKind, _ catalog: Catalog, count: Int) throws {
-    let metadata =
+    let terms =
       "CASE n % 20 WHEN 0 THEN 'uncommon' ELSE 'common' END || CASE n % 1000 WHEN 1 THEN ' seldom' ELSE '' END "
       + "|| CASE WHEN n >= 500 THEN ' later' ELSE '' END || CASE WHEN n >= \(count / 10 * 9) THEN ' last' ELSE '' END"
-    let search = kind == .sqlite ? metadata : "CAST(\(metadata) AS tsvector)"
+    let search = kind == .sqlite ? terms : "CAST(\(terms) AS tsvector)"
     // Numbers whose natural order is that of their bytes.
     let (id, key) = ("'p' || CAST(1000000 + n AS text)", "'p7' || CAST(1000000 + n AS text)")
     for start in stride(from: 0, to: count, by: 10_000) {
@@ -161,14 +161,14 @@ import ZigguratTestSupport
     }
     try catalog.update(entries, removing: [])
     for _ in 0..<400 {
-      let metadata = text(1 + random.below(4))
-      let search = SearchTerms(metadata)
+      let query = text(1 + random.below(4))
+      let search = SearchTerms(query)
       guard !search.isEmpty else { continue }
       let wanted = WantedTerms(search)
       let expected = Set(entries.filter { wanted.areIn([$0.searchText]) }.map(\.id))
       #expect(
-        try Set(catalog.search(metadata, after: nil, limit: 1000).entries.map(\.id)) == expected,
-        "'\(metadata)', seed \(SplitMix.runSeed)")
+        try Set(catalog.search(query, after: nil, limit: 1000).entries.map(\.id)) == expected,
+        "'\(query)', seed \(SplitMix.runSeed)")
     }
   }
 

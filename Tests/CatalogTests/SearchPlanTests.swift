@@ -53,7 +53,7 @@ import ZigguratTestSupport
     let place = "CASE WHEN n < 25000 THEN 'big' ELSE \(letter)(97 + n % 26) END"
     let id = "\(place) || '/p' || CAST(1000000 + n AS text)"
     let key = "\(place) || '/p7' || CAST(1000000 + n AS text)"
-    let metadata =
+    let terms =
       "'x' || CASE WHEN n % 20 <> 0 THEN ' common' ELSE '' END || CASE WHEN n % 3 = 1 THEN ' third' ELSE '' END "
       + "|| CASE WHEN n % 1000 = 1 THEN ' seldom' ELSE '' END "
       + "|| CASE WHEN n >= 20000 AND n < 25000 THEN ' late' ELSE '' END || CASE WHEN n = 59999 THEN ' last' ELSE '' END"
@@ -66,7 +66,7 @@ import ZigguratTestSupport
             + "SELECT \(id), 1, 1, 1, 0, 10 + n * 31 % 977, 10, 256, 0, 'jpg', 1, \(id), '', \(key), \(key), "
             + "'t' || CAST(10000 + n * 1047 % 5000 AS text), "
             + "CASE WHEN n % 3 = 0 THEN NULL ELSE CAST(1800 + n * 7919 % 200 AS text) END, '[]', "
-            + (kind == .sqlite ? metadata : "CAST(\(metadata) AS tsvector)") + " FROM row")
+            + (kind == .sqlite ? terms : "CAST(\(terms) AS tsvector)") + " FROM row")
       }
     }
     guard kind == .postgreSQL else { return }

@@ -26,10 +26,10 @@ import ZigguratTestSupport
   @Test func `publishing from many threads gives no file wider permissions`() throws {
     let folder = try TemporaryFolder()
     let mask = Umask.value
-    #expect(mkdir(folder("told"), 0o777) == 0)
-    var effective = stat()
-    stat(folder("told"), &effective)
-    #expect(effective.st_mode & 0o777 == 0o777 & ~mask)
+    #expect(mkdir(folder("created"), 0o777) == 0)
+    var created = stat()
+    stat(folder("created"), &created)
+    #expect(created.st_mode & 0o777 == 0o777 & ~mask)
     DispatchQueue.concurrentPerform(iterations: 2000) { number in
       var status = stat()
       mkdir(folder("d\(number)"), 0o777)

@@ -21,14 +21,14 @@ import ZigguratTestSupport
   @Test func `nothing readable is on the disk`() throws {
     let space = try SmallSpace()
     try space.write("family/grandmother's letters", version: 1)
-    let metadata = [
+    let readable = [
       "grandmother", "family", "JFIF", "Exif", "tile", "vendor", "jpg", "note", "entries", "{\"",
     ]
     let names = space.folder.names()
     #expect(try space.names().count == 1)
     for name in names where !name.hasPrefix(".") {
       let bytes = Data(try space.bytes(name))
-      for word in metadata {
+      for word in readable {
         #expect(!name.contains(word))
         // Three letters come up by chance, once in some five hundred runs.
         if word.utf8.count > 3 { #expect(bytes.range(of: Data(word.utf8)) == nil, "\(word) in \(name)") }
@@ -162,10 +162,10 @@ import ZigguratTestSupport
         flags = line
       }
     }
-    let metadata = try #require(flags).split(separator: " ")
-    #expect(metadata.contains("lo"))
-    #expect(metadata.contains("dd"))
-    #expect(!metadata.contains("wr"))
+    let names = try #require(flags).split(separator: " ")
+    #expect(names.contains("lo"))
+    #expect(names.contains("dd"))
+    #expect(!names.contains("wr"))
     _ = key.bytes.count
   }
 

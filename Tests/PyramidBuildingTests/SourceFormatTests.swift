@@ -95,9 +95,9 @@ struct SourceFormatTests {
   {
     var file = source
     for (number, operation) in operations.enumerated() {
-      let metadata = operation.split(separator: " ").map(String.init)
+      let arguments = operation.split(separator: " ").map(String.init)
       let next = folder("\(tag)-\(number).v")
-      try Tool.check(["vips", metadata[0], file, next] + metadata.dropFirst())
+      try Tool.check(["vips", arguments[0], file, next] + arguments.dropFirst())
       file = next
     }
     return file

@@ -45,7 +45,7 @@ struct BackingAgreementTests {
       for number in -1...image.pyramid.tileCount {
         #expect(archive.copy(number) == reference.copy(number), "\(number)")
         #expect(
-          Self.effective(archive.waitForTile(number)) == Self.effective(reference.waitForTile(number)),
+          Self.description(archive.waitForTile(number)) == Self.description(reference.waitForTile(number)),
           "\(number)")
         #expect(archive.versionedTile(number).map { Array($0.bytes) } == archive.copy(number))
         #expect(archive.defect(ofTile: number) { _ in nil } == nil || !image.pyramid.contains(number))
@@ -57,7 +57,7 @@ struct BackingAgreementTests {
     }
   }
 
-  private static func effective(_ tile: StoredTile) -> String {
+  private static func description(_ tile: StoredTile) -> String {
     switch tile {
     case .here(let bytes, _): "\(Array(bytes))"
     case .notFound: "not there"

@@ -29,10 +29,10 @@ import ZigguratTestSupport
 
   @Test func `a write at an earlier position discards the bytes after it`() throws {
     let spool = try SealedSpool(folder: folder.path)
-    for (metadata, position) in [
+    for (part, position) in [
       ("grand", 0), ("mother", 5), ("father, much longer", 5), ("pa", 5), ("!", 7),
     ] {
-      try write(metadata, at: position, to: spool)
+      try write(part, at: position, to: spool)
     }
     #expect(try text(spool) == "grandpa!")
     for position in [6, 9, 100] {

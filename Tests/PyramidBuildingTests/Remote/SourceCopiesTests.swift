@@ -34,8 +34,8 @@ import ZigguratTestSupport
       // Some are passed over, as by a build that is cancelled.
       let taken = sources.filter { _ in random.below(10) > 0 }
       for source in taken {
-        guard case .failure(let effective) = copies.take(source) else { return }
-        #expect(effective.source == source.path)
+        guard case .failure(let failure) = copies.take(source) else { return }
+        #expect(failure.source == source.path)
         counts.withLock { $0.waiting -= 1 }
       }
       copies.end()

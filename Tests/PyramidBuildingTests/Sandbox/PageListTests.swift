@@ -7,7 +7,7 @@ import ZigguratTestSupport
 
 /// The list of a source's pages on its way from a sandboxed process.
 @Suite struct PageListTests {
-  private func effective(_ places: [Int]) throws -> PagesMessage {
+  private func decoded(_ places: [Int]) throws -> PagesMessage {
     let bytes = BuildMessage.encode(PagesMessage(count: places.count, places: places, book: nil))
     #expect(BuildMessage.isTaken(pages: bytes))
     return try BuildMessage.decode(PagesMessage.self, WorkerMessage(kind: BuildMessage.pages, bytes: bytes))
@@ -15,7 +15,7 @@ import ZigguratTestSupport
 
   @Test func `100,000 pages are listed, with a gap or a mask after each`() throws {
     for places in [Array(1..<100_000), Array(stride(from: 0, to: 200_000, by: 2))] {
-      let pages = try effective(places)
+      let pages = try decoded(places)
       #expect(pages.isPossible)
       #expect(places.indices.allSatisfy { pages.page($0).directory == places[$0] })
     }
@@ -24,7 +24,7 @@ import ZigguratTestSupport
   @Test func `40,000 pages in random order are listed`() throws {
     var generator = SplitMix(1)
     let places = Array(0..<40_000).shuffled(using: &generator)
-    let pages = try effective(places)
+    let pages = try decoded(places)
     #expect(pages.isPossible)
     #expect(places.indices.allSatisfy { pages.page($0).directory == places[$0] })
   }

@@ -64,15 +64,15 @@ import TileGeometry
 
   @Test(arguments: [(1 << 40, 1 << 40), (1 << 62, 1), (1, .max), (.max, .max), (0, 1), (-1, -1)])
   func `a plan with more pixels than any file has is invalid`(_ width: Int, _ height: Int) throws {
-    let effective =
+    let text =
       "{\"width\":\(width),\"height\":\(height),\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
-    let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(effective.utf8))
+    let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(text.utf8))
     #expect(plan.plan(BuildOptions()) == nil)
   }
 
   @Test func `the plan of a gigapixel picture is valid`() throws {
-    let effective = "{\"width\":1000000,\"height\":1000000,\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
-    let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(effective.utf8))
+    let text = "{\"width\":1000000,\"height\":1000000,\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
+    let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(text.utf8))
     #expect(plan.plan(BuildOptions())?.mostBytes == 6_000_000_000_000 + 1 << 27)
   }
 
@@ -81,7 +81,7 @@ import TileGeometry
     (" \t\u{202e}", "the decoder gave no reason"), ("it is damaged", "it is damaged"),
     (String(repeating: "x", count: 5000), String(repeating: "x", count: 1000)),
   ])
-  func `text is reduced to one line`(_ effective: String, _ line: String) {
-    #expect(effective.sanitizedLine == line)
+  func `text is reduced to one line`(_ text: String, _ line: String) {
+    #expect(text.sanitizedLine == line)
   }
 }

@@ -120,8 +120,8 @@ struct ObjectTilesTests {
   func temporaryErrors(_ defect: ObjectError) throws {
     let store = Self.store { number, answer in number == 1 ? .failure(defect) : answer }
     let image = try store.open("a", ObjectCache(limit: 1 << 20))
-    #expect(Self.effective(image.archive().waitForTile(Self.cold)) == "unreachable")
-    #expect(Self.effective(image.archive().stored(Self.cold)) == "unreachable" && store.reads.count == 2)
+    #expect(Self.description(image.archive().waitForTile(Self.cold)) == "unreachable")
+    #expect(Self.description(image.archive().stored(Self.cold)) == "unreachable" && store.reads.count == 2)
     while image.failure(Self.cold) != nil {}
     #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold))
   }
@@ -130,10 +130,10 @@ struct ObjectTilesTests {
     let replaced = try Self.store { $0 == 1 ? .failure(.otherVersion) : $1 }.open("a", Self.memory)
     let archive = replaced.archive()
     #expect(
-      Self.effective(archive.waitForTile(Self.cold)) == "unreachable" && archive.shouldReopen
+      Self.description(archive.waitForTile(Self.cold)) == "unreachable" && archive.shouldReopen
         && replaced.isReplaced)
     let gone = try Self.store { $0 == 1 ? .failure(.missing) : $1 }.open("a", Self.memory)
-    #expect(Self.effective(gone.archive().waitForTile(Self.cold)) == "unreadable")
+    #expect(Self.description(gone.archive().waitForTile(Self.cold)) == "unreadable")
   }
 
   /// The answer with one bit turned.
@@ -153,7 +153,7 @@ struct ObjectTilesTests {
     #expect(once.reads.count == 3 && once.reads[1] == once.reads[2])
     let always = Self.store { number, answer in number == 0 ? answer : Self.flipped(answer, 40_000) }
     #expect(
-      Self.effective(try always.open("a", Self.memory).archive().waitForTile(Self.cold)) == "unreadable")
+      Self.description(try always.open("a", Self.memory).archive().waitForTile(Self.cold)) == "unreadable")
     #expect(always.reads.count == 3)
   }
 
@@ -258,7 +258,7 @@ struct ObjectTilesTests {
     #expect(ranges([part(0, 0, 100), part(1, 10, 5)]) == [0..<100])
   }
 
-  private static func effective(_ tile: StoredTile) -> String {
+  private static func description(_ tile: StoredTile) -> String {
     switch tile {
     case .here: "here"
     case .notFound: "not there"
