@@ -4,6 +4,7 @@ import Testing
 import TileGeometry
 import TileStorage
 import ZigguratFiles
+import ZigguratImaging
 import ZigguratTestSupport
 
 @testable import PyramidBuilding
