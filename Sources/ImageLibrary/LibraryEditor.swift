@@ -44,8 +44,8 @@ package final class LibraryEditor: Sendable {
     try turn.run { () throws(StorageError) in try library.edit(id, edit, if: isCurrent) }
   }
 
+  /// Edits an image of a private space. Sessions of one space have libraries of their own, so all spaces share a lock.
   /// - Parameter id: the id within the space.
-  /// - Parameter id: within the space.
   package func edit(
     _ id: ImageID, of space: SpaceLibrary, _ edit: MetadataEdit,
     if isCurrent: () throws(MetadataUnavailable) -> Bool

@@ -34,9 +34,9 @@ package final class TileServer: Sendable {
   /// response.
   let mappedTiles = MemoryQuota(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
   /// Runs requests that change something, except uploads.
-  package let writes = ThreadPool(threads: 4, capacity: 256)
-  /// Runs the writes of uploads, which do not wait for a change that waits for a lock or a database.
-  package let uploadWrites = ThreadPool(threads: 4, capacity: 256)
+  package let editWorkers = ThreadPool(threads: 4, capacity: 256)
+  /// Runs requests about uploads, which never wait for a change that waits for a lock or a database.
+  package let uploadWorkers = ThreadPool(threads: 4, capacity: 256)
   /// The counters of responses.
   package let metrics = Metrics()
   /// The access check of a library that is open only to clients with its launch key.
@@ -155,6 +155,14 @@ package final class TileServer: Sendable {
       let path = try request.path.get()
       return bodyPlan(for: call(request.request, path, principals.visitor(request.request)))
     } catch { return .refuse(.text(error.status, error.text)) }
+  }
+
+  /// Returns the workers that respond to requests with such a body.
+  package func workers(for queue: RequestBodyPolicy.Queue) -> ThreadPool {
+    switch queue {
+    case .edits: editWorkers
+    case .uploads: uploadWorkers
+    }
   }
 
   private func call(_ request: Request, _ path: NormalizedPath, _ visitor: Principal) -> Call {
@@ -397,8 +405,8 @@ package final class TileServer: Sendable {
 
   /// Stops making responses: refuses queued requests, and returns when none is running. Wipes the keys of all spaces.
   package func stop() {
-    writes.stop()
-    uploadWrites.stop()
+    editWorkers.stop()
+    uploadWorkers.stop()
     passwords.queue.stop()
     for queue in [images.catalogQueue, images.metadataQueue, images.originalQueue] { queue.stop() }
     pictures.queue.stop()

@@ -34,16 +34,22 @@ import ZigguratConcurrency
 
   @Test func `an upload does not wait for pending changes`() throws {
     let server = try TestServer(takesUploads: true)
-    let jam = Jam(server.tileServer.writes, isFull: false)
+    let jam = Jam(server.tileServer.editWorkers, isFull: false)
     defer { jam.end() }
     let client = try Client(server)
     client.send(Self.creation + "Content-Length: 0\r\n\r\n")
     #expect(try client.statuses() == [201])
+    let upload = try #require(server.uploads?.all.first)
+    let second = try Client(server)
+    second.send(
+      "DELETE /api/uploads/\(upload.id) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        + "Authorization: Bearer \(TestServer.token)\r\nTus-Resumable: 1.0.0\r\n\r\n")
+    #expect(try second.statuses() == [204])
   }
 
   @Test func `a rejected upload is removed by the next free worker`() throws {
     let server = try TestServer(takesUploads: true)
-    let jam = Jam(server.tileServer.uploadWrites, isFull: true)
+    let jam = Jam(server.tileServer.uploadWorkers, isFull: true)
     let client = try Client(server)
     client.send(
       Self.creation + "Content-Type: application/offset+octet-stream\r\nContent-Length: 5\r\n\r\nbytes")

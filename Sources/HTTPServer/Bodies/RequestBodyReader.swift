@@ -42,7 +42,7 @@ final class RequestBodyReader: @unchecked Sendable {
   init?(_ plan: RequestBodyPolicy, _ request: RoutedRequest, _ connection: Connection, _ queue: ThreadPool) {
     switch plan {
     case .refuse: return nil
-    case .collect(let limit, let answer): sink = .memory(limit: limit, answer: answer)
+    case .collect(let limit, _, let answer): sink = .memory(limit: limit, answer: answer)
     case .stream(let receiver): sink = .receiver(receiver)
     }
     self.request = request

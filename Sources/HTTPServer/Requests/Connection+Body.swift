@@ -9,14 +9,14 @@ extension Connection {
     let routed = RoutedRequest(detachedRequest)
     let plan = server.tileServer.bodyPlan(for: routed)
     if case .refuse(let response) = plan { return refuseBody(of: routed, response) }
-    if case .collect(let limit, _) = plan, let length = routed.request.header("Content-Length"),
+    if case .collect(let limit, _, _) = plan, let length = routed.request.header("Content-Length"),
       Int(length) ?? .max > limit
     {
       return refuseBody(of: routed, .tooLarge(limit))
     }
-    let isStream = if case .stream = plan { true } else { false }
-    let queue = isStream ? server.tileServer.uploadWrites : server.tileServer.writes
-    guard let body = RequestBodyReader(plan, routed, self, queue) else { return .NO }
+    guard let body = RequestBodyReader(plan, routed, self, server.tileServer.workers(for: plan.queue)) else {
+      return .NO
+    }
     request.stage = .body(body)
     expectRequest()
     return .YES

@@ -120,7 +120,7 @@ struct UploadHandler: Handler {
     if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.withNoStore) }
     let method = method
     if method == "HEAD", id != nil {
-      return .collect(limit: 0) { _ in
+      return .collect(limit: 0, on: .uploads) { _ in
         var response = identifiedAgain().one(id)
         response.body = .bytes([])
         return .response(response)
@@ -137,7 +137,7 @@ struct UploadHandler: Handler {
       case "PATCH": return try go(on: id, uploads)
       default:
         guard let upload = visible(id, uploads) else { return .refuse(Self.unknown) }
-        return .collect(limit: 0) { _ in
+        return .collect(limit: 0, on: .uploads) { _ in
           let handler = identifiedAgain()
           guard handler.visitor.sees(upload) else { return .response(Self.unknown) }
           if !upload.hasEnded { handler.note(.cancel(upload)) }

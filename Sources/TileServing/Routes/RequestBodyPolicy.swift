@@ -5,9 +5,26 @@ package enum RequestBodyPolicy: Sendable {
   /// Responds immediately and closes the connection, because the unread body would be parsed as the next request.
   case refuse(Response)
   /// Reads the body into `Request.body` and responds on a worker. A body of more than `limit` bytes gets 413.
-  case collect(limit: Int = 65536, answer: @Sendable (Request) -> Reply)
+  case collect(limit: Int = 65536, on: Queue = .edits, answer: @Sendable (Request) -> Reply)
   /// Passes the body on in pieces as it arrives.
   case stream(any BodyReceiver)
+
+  /// The workers that respond.
+  package enum Queue: Sendable {
+    /// For changes that may wait for a lock or a database.
+    case edits
+    /// For uploads, which never wait for an edit.
+    case uploads
+  }
+
+  /// The workers that respond, or write the pieces.
+  package var queue: Queue {
+    switch self {
+    case .collect(_, let queue, _): queue
+    case .refuse: .edits
+    case .stream: .uploads
+    }
+  }
 }
 
 /// Receives a body that is too large for memory.

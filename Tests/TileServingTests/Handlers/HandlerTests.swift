@@ -251,7 +251,7 @@ import ZigguratUploading
 
   /// Returns the response of a plan that collects its body.
   private static func answer(_ plan: RequestBodyPolicy, _ request: Request) async throws -> Response {
-    guard case .collect(_, let answer) = plan else {
+    guard case .collect(_, _, let answer) = plan else {
       throw StorageError("collect a body", "the plan is another one")
     }
     return await answer(request).response()
