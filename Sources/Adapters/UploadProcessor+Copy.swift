@@ -29,7 +29,7 @@ extension UploadProcessor {
       var builder = builder(isCancelled)
       builder.options = options
       builder.hasOwnOptions = true
-      builder.allowance = BuildAllowance(pixels: CropRequest.mostPixels)
+      builder.allowance = BuildAllowance(pixels: CropRequest.maxPixels)
       let image = try withFreeID(
         upload.state.image, { try reserveFreeID(for: upload) },
         { [builder] image in

@@ -51,11 +51,11 @@ extension UploadProcessor {
     guard let record = space.buildRecord(ofID: image), record.sourceDigest == digest, !record.showsWholeSource
     else { return }
     let file = try MappedFile(path: path)
-    guard file.bytes.count <= PictureMove.longestOriginal else {
+    guard file.bytes.count <= PictureMove.maxOriginalSize else {
       throw BuildError(
         path,
         "its picture would not show all of the file, and a private space keeps files of at most "
-          + "\(PictureMove.longestOriginal >> 20) MB")
+          + "\(PictureMove.maxOriginalSize >> 20) MB")
     }
     try PictureMove.seal(
       original: file, ending: OriginalName.ending(sentAs: upload.name, file), of: image, in: space)

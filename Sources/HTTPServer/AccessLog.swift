@@ -16,10 +16,10 @@ package final class AccessLog: Sendable {
   }
 
   /// Maximum bytes of lines that wait to be written: a reader that has stopped must not fill the memory.
-  private static let mostPending = 16 << 20
+  private static let maxPending = 16 << 20
 
   /// Maximum bytes of a header field in a line: clients choose its length.
-  private static let longestField = 512
+  private static let maxFieldLength = 512
 
   /// The open file that lines are written to.
   private struct Destination {
@@ -147,7 +147,7 @@ package final class AccessLog: Sendable {
     }
     line.append("\n")
     let isTaken = pending.withLock { pending in
-      guard pending.count < Self.mostPending else { return false }
+      guard pending.count < Self.maxPending else { return false }
       pending.append(contentsOf: line.utf8)
       return true
     }
@@ -210,8 +210,8 @@ package final class AccessLog: Sendable {
 
   /// Returns the value of a header field, truncated and escaped.
   private static func field(_ value: String) -> String {
-    guard value.utf8.count > longestField else { return escaped(value) }
-    return escaped(String(decoding: value.utf8.prefix(longestField), as: UTF8.self)) + "…"
+    guard value.utf8.count > maxFieldLength else { return escaped(value) }
+    return escaped(String(decoding: value.utf8.prefix(maxFieldLength), as: UTF8.self)) + "…"
   }
 
   /// Returns the text with unsafe characters escaped as in JSON. Such characters could end or forge a line, move a

@@ -52,8 +52,8 @@ package struct BookDescription: Hashable, Sendable {
   package static let fileName = "book.json"
   /// The maximum size of such a file in bytes.
   package static let longest = InputLimit.book.bytes
-  private static let (longestLine, longestText) = (1000, 20_000)
-  private static let (mostTexts, mostChapters, deepest) = (100, 2000, 8)
+  private static let (maxLineLength, maxTextLength) = (1000, 20_000)
+  private static let (maxTexts, maxChapters, deepest) = (100, 2000, 8)
 
   /// The reason why a file is invalid, in a clause.
   package struct ValidationError: Error, Hashable, CustomStringConvertible {
@@ -143,7 +143,7 @@ extension BookDescription: Codable {
       }
       var list = try decoder.unkeyedContainer()
       while !list.isAtEnd {
-        guard texts.count < mostTexts else { throw ValidationError("has a list of more than \(mostTexts)") }
+        guard texts.count < maxTexts else { throw ValidationError("has a list of more than \(maxTexts)") }
         texts.append(try list.decode(String.self))
       }
     }
@@ -194,7 +194,7 @@ extension BookDescription: Codable {
     if let title = try? fields.decode(String.self, forKey: .title) {
       metadata.title = Self.line(title)
     } else if let titles = try fields.decodeIfPresent([String: Texts].self, forKey: .title) {
-      guard titles.count <= Self.mostTexts else { throw ValidationError("has a title in too many languages") }
+      guard titles.count <= Self.maxTexts else { throw ValidationError("has a title in too many languages") }
       for (tag, texts) in titles.sorted(by: { $0.key < $1.key }) {
         guard let text = texts.texts.lazy.compactMap({ Self.line($0) }).first else { continue }
         if ["none", "@none", ""].contains(tag) {
@@ -210,7 +210,7 @@ extension BookDescription: Codable {
     metadata.creators = try lines(.creators) + lines(.creator)
     metadata.date = try fields.decodeIfPresent(Year.self, forKey: .date).flatMap { Self.line($0.text) }
     metadata.caption = try fields.decodeIfPresent(String.self, forKey: .description).flatMap {
-      let text = ImageMetadata.cut($0, Self.longestText).trimmingCharacters(in: .whitespacesAndNewlines)
+      let text = ImageMetadata.cut($0, Self.maxTextLength).trimmingCharacters(in: .whitespacesAndNewlines)
       return text.isEmpty ? nil : text
     }
     metadata.place = try line(.place)
@@ -230,8 +230,8 @@ extension BookDescription: Codable {
     if fields.contains(.chapters) {
       var list = try fields.nestedUnkeyedContainer(forKey: .chapters)
       while !list.isAtEnd {
-        guard chapters.count < Self.mostChapters else {
-          throw ValidationError("has more than \(Self.mostChapters) chapters")
+        guard chapters.count < Self.maxChapters else {
+          throw ValidationError("has more than \(Self.maxChapters) chapters")
         }
         let entry = try list.decode(Entry.self)
         let level = entry.level ?? 0
@@ -241,7 +241,7 @@ extension BookDescription: Codable {
             "has a chapter without a title or page, or of a level that is not 0 to \(Self.deepest - 1)")
         }
         chapters.append(
-          Chapter(title: title, page: String(entry.page.name.prefix(Self.longestLine)), level: level))
+          Chapter(title: title, page: String(entry.page.name.prefix(Self.maxLineLength)), level: level))
       }
     }
     isBuilt = try fields.decodeIfPresent(Bool.self, forKey: .built) ?? false
@@ -361,7 +361,7 @@ extension BookDescription: Codable {
   private static func line(_ text: String) -> String? {
     let plain = String(
       String.UnicodeScalarView(
-        text.unicodeScalars.prefix(longestLine).map { $0.properties.generalCategory == .control ? " " : $0 }))
+        text.unicodeScalars.prefix(maxLineLength).map { $0.properties.generalCategory == .control ? " " : $0 }))
     let line = plain.trimmingCharacters(in: .whitespaces)
     return line.isEmpty ? nil : line
   }

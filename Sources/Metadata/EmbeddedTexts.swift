@@ -13,11 +13,11 @@ struct EmbeddedTexts {
   private(set) var texts: [String: String] = [:]
 
   /// The maximum number of segments or chunks, and of blocks of a GIF, that are read.
-  private static let (mostParts, mostBlocks) = (1 << 16, 1 << 18)
+  private static let (maxParts, maxBlocks) = (1 << 16, 1 << 18)
   /// The maximum size of a packet in bytes.
   private static let longest = InputLimit.sidecar.bytes
   /// The maximum size of a PNG text in bytes, and the maximum number of texts.
-  private static let (longestText, mostTexts) = (1 << 20, 1000)
+  private static let (maxTextLength, maxTexts) = (1 << 20, 1000)
 
   /// Reads the file; empty if it is of another format, or cannot be read.
   init(path: String) {
@@ -43,7 +43,7 @@ struct EmbeddedTexts {
   private mutating func readJPEG(_ reader: PositionalReader) {
     var parts: [String: (whole: Int, pieces: [Int: [UInt8]])] = [:]
     var at = 2
-    for _ in 0..<Self.mostParts {
+    for _ in 0..<Self.maxParts {
       guard let head = reader.bytes(at, 4), head[0] == 0xff, head[1] != 0xda, head[1] != 0xd9 else { break }
       let length = Int(head[2]) << 8 | Int(head[3])
       if head[1] == 0xe1, length > Self.extendedXMP.count + 42,
@@ -72,12 +72,12 @@ struct EmbeddedTexts {
 
   private mutating func readPNG(_ reader: PositionalReader) {
     var at = 8
-    for _ in 0..<Self.mostParts {
-      guard let head = PNGChunkHead(reader, at: at), texts.count < Self.mostTexts else { return }
+    for _ in 0..<Self.maxParts {
+      guard let head = PNGChunkHead(reader, at: at), texts.count < Self.maxTexts else { return }
       let (length, kind) = (head.length, head.text)
       guard kind != "IEND", length < 1 << 31 else { return }
       if kind == "IDAT" { at = head.lastAlike(reader, from: at) }
-      if ["tEXt", "zTXt", "iTXt"].contains(kind), length <= Self.longestText,
+      if ["tEXt", "zTXt", "iTXt"].contains(kind), length <= Self.maxTextLength,
         let body = reader.bytes(at + 8, length)
       {
         readText(kind, body)
@@ -113,7 +113,7 @@ struct EmbeddedTexts {
     guard let inflater = libdeflate_alloc_decompressor() else { return nil }
     defer { libdeflate_free_decompressor(inflater) }
     var code = LIBDEFLATE_BAD_DATA
-    let bytes = [UInt8](unsafeUninitializedCapacity: longestText) { buffer, count in
+    let bytes = [UInt8](unsafeUninitializedCapacity: maxTextLength) { buffer, count in
       var done = 0
       code = data.withUnsafeBytes {
         libdeflate_zlib_decompress(
@@ -133,7 +133,7 @@ struct EmbeddedTexts {
     func table(_ flags: UInt8) -> Int { flags & 0x80 != 0 ? 3 << (Int(flags & 7) + 1) : 0 }
     var at = 13 + table(head[10])
     var blocks = 0
-    while blocks < Self.mostBlocks, let start = reader.bytes(at, 2) {
+    while blocks < Self.maxBlocks, let start = reader.bytes(at, 2) {
       switch start[0] {
       case 0x21:
         if start[1] == 0xff, reader.bytes(at + 2, 12) == [11] + Array("XMP DataXMP".utf8) {
@@ -148,7 +148,7 @@ struct EmbeddedTexts {
       default: return
       }
       // Blocks, each preceded by its length.
-      while blocks < Self.mostBlocks, let length = reader.bytes(at, 1)?[0] {
+      while blocks < Self.maxBlocks, let length = reader.bytes(at, 1)?[0] {
         at += 1 + Int(length)
         blocks += 1
         if length == 0 { break }

@@ -37,7 +37,7 @@ package enum FoldedText {
   package static func value(_ text: some StringProtocol) -> String { folded(unescaped(text)) }
 
   /// The maximum length of a reference behind `&`, in characters.
-  private static let longestReference = 12
+  private static let maxReferenceLength = 12
 
   /// Returns the text with references to characters resolved, as in XML (`&#76;`, `&amp;`) and JSON (`\u004c`).
   private static func unescaped(_ text: some StringProtocol) -> String {
@@ -57,7 +57,7 @@ package enum FoldedText {
   }
 
   private static func entity(_ text: Substring) -> (String?, Int) {
-    let name = text.dropFirst().prefix(longestReference).prefix { $0 != ";" }
+    let name = text.dropFirst().prefix(maxReferenceLength).prefix { $0 != ";" }
     guard name.endIndex < text.endIndex, text[name.endIndex] == ";" else { return (nil, 0) }
     let length = name.count + 2
     if let known = entities[name] { return (known, length) }

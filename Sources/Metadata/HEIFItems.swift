@@ -10,7 +10,7 @@ struct HEIFItems {
   private(set) var xmp: [[UInt8]] = []
 
   /// The maximum number of items that are read, and the maximum size of each in bytes.
-  private static let (mostItems, longest) = (Int32(64), 16 << 20)
+  private static let (maxItems, longest) = (Int32(64), 16 << 20)
 
   /// Reads the items; none if the file is of another format, or cannot be read.
   init(path: String) {
@@ -21,8 +21,8 @@ struct HEIFItems {
       heif_context_get_primary_image_handle(context, &handle).code == heif_error_Ok, let handle
     else { return }
     defer { heif_image_handle_release(handle) }
-    var ids = [heif_item_id](repeating: 0, count: Int(Self.mostItems))
-    let count = heif_image_handle_get_list_of_metadata_block_IDs(handle, nil, &ids, Self.mostItems)
+    var ids = [heif_item_id](repeating: 0, count: Int(Self.maxItems))
+    let count = heif_image_handle_get_list_of_metadata_block_IDs(handle, nil, &ids, Self.maxItems)
     for id in ids.prefix(Int(max(0, count))) {
       let size = heif_image_handle_get_metadata_size(handle, id)
       guard let type = heif_image_handle_get_metadata_type(handle, id).map({ String(cString: $0) }),

@@ -11,7 +11,7 @@ extension ImageMetadata {
     // A camera without a clock leaves blanks between its colons.
     let blanks = text.reversed().prefix { " :".contains($0) }
     let text = String(text.dropLast(blanks.count))
-    guard text.utf8.count <= longestDate else { return nil }
+    guard text.utf8.count <= maxDateLength else { return nil }
     if let date = calendarDate(text) { return date }
     let interval = text.split(separator: "/", omittingEmptySubsequences: false).map {
       calendarDate(String($0))
@@ -26,7 +26,7 @@ extension ImageMetadata {
   }
 
   /// The maximum length in bytes. Two dates with fractions of seconds have 70.
-  private static let longestDate = 200
+  private static let maxDateLength = 200
 
   /// Returns the offset from UTC in ISO 8601, at most 14 hours (XML Schema, part 2, section 3.3.7); nil if it is
   /// invalid.

@@ -112,11 +112,11 @@ extension ImageMetadata {
   /// Cuts texts and lists to the maximum lengths.
   mutating func bound() {
     for line in [\Self.title, \Self.place, \Self.rights, \Self.date] {
-      self[keyPath: line] = self[keyPath: line].map { Self.cut($0, Self.longestLine) }
+      self[keyPath: line] = self[keyPath: line].map { Self.cut($0, Self.maxLineLength) }
     }
-    caption = caption.map { Self.cut($0, Self.longestText) }
-    creators = creators.prefix(Self.mostTexts).map { Self.cut($0, Self.longestLine) }
-    keywords = keywords.prefix(Self.mostTexts).map { Self.cut($0, Self.longestLine) }
+    caption = caption.map { Self.cut($0, Self.maxTextLength) }
+    creators = creators.prefix(Self.maxTexts).map { Self.cut($0, Self.maxLineLength) }
+    keywords = keywords.prefix(Self.maxTexts).map { Self.cut($0, Self.maxLineLength) }
   }
 
   /// Removes fields about patients from all metadata: all of these fields are public.

@@ -7,7 +7,7 @@ package enum MachineText {
   ///
   /// - Parameter isTitle: whether it is from a title field: makers' fillers are in caption fields alone.
   package static func isSuspected(_ text: String, isTitle: Bool = false) -> Bool {
-    let text = text.prefix(MetadataEdit.longestCaption).trimmingCharacters(
+    let text = text.prefix(MetadataEdit.maxCaptionLength).trimmingCharacters(
       in: .whitespacesAndNewlines.union(CharacterSet(charactersIn: "\u{feff}\0")))
     return !isTitle && isFiller(text) || isDocument(text) || namesPatient(text) || isListOfSettings(text)
   }

@@ -45,7 +45,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
     /// costs an error. The deeper it lies, the more it costs.
     private static func texts(_ list: inout any UnkeyedDecodingContainer) -> [String?] {
       var texts: [String?] = []
-      while !list.isAtEnd, texts.count <= mostKeywords {
+      while !list.isAtEnd, texts.count <= maxKeywords {
         if (try? list.decodeNil()) == true {
           texts.append("")
         } else {
@@ -95,7 +95,7 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
   }
 
   /// The maximum length of each field in characters, and the maximum number of keywords.
-  static let (longestTitle, longestCaption, longestKeyword, mostKeywords) = (1000, 20_000, 200, 500)
+  static let (maxTitleLength, maxCaptionLength, maxKeywordLength, maxKeywords) = (1000, 20_000, 200, 500)
 
   /// Parses `{"title": …, "caption": …, "keywords": […]}`, at least one of them; null clears a field.
   package init(json: [UInt8]) throws(ValidationError) {
@@ -121,16 +121,16 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
     // Sorted, so that errors have a fixed order.
     for (name, value) in object.sorted(by: { $0.key < $1.key }) {
       switch name {
-      case "title": title = taken(value.text, [name], name, Self.longestTitle, lines: false)
-      case "caption": caption = taken(value.text, [name], name, Self.longestCaption, lines: true)
+      case "title": title = taken(value.text, [name], name, Self.maxTitleLength, lines: false)
+      case "caption": caption = taken(value.text, [name], name, Self.maxCaptionLength, lines: true)
       case "keywords":
-        guard let list = value.list, list.count <= Self.mostKeywords else {
-          refuse([name], "keywords takes a list of at most \(Self.mostKeywords) texts")
+        guard let list = value.list, list.count <= Self.maxKeywords else {
+          refuse([name], "keywords takes a list of at most \(Self.maxKeywords) texts")
           continue
         }
         var keywords: [String] = []
         for (at, each) in list.enumerated() {
-          let keyword = taken(each, [name, String(at)], "a keyword", Self.longestKeyword, lines: false) ?? ""
+          let keyword = taken(each, [name, String(at)], "a keyword", Self.maxKeywordLength, lines: false) ?? ""
           if !keyword.isEmpty, !keywords.contains(keyword) { keywords.append(keyword) }
         }
         self.keywords = keywords

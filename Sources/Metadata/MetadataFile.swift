@@ -146,7 +146,7 @@ final class MetadataFile {
   /// Returns the items of a list that have qualifiers, such as a language; Exiv2 has a separate field for each item.
   private func items(_ tag: String) -> [String] {
     var result: [String] = []
-    for number in 1...Self.mostItems {
+    for number in 1...Self.maxItems {
       let item = "\(tag)[\(number)]"
       guard gexiv2_metadata_try_has_tag(pointer, item, nil) != 0 else { break }
       result += ownTexts(item)
@@ -154,7 +154,7 @@ final class MetadataFile {
     return result
   }
 
-  private static let mostItems = 1000
+  private static let maxItems = 1000
 
   /// Returns the default of XMP's language alternatives, or else the first.
   func alternative(_ tag: String) -> String? {
@@ -169,10 +169,10 @@ final class MetadataFile {
     guard !all.isEmpty else { return further.lazy.map { $0.alternatives(tag) }.first { !$0.isEmpty } ?? [:] }
     var result: [String: String] = [:]
     // Adobe's library writes "x-repair" for an alternative without a language.
-    for (language, text) in all.prefix(Self.mostLanguages)
+    for (language, text) in all.prefix(Self.maxLanguages)
     where !["x-default", "x-repair"].contains(language) {
       guard language.wholeMatch(of: #/[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,8}/#) != nil else { continue }
-      result[language] = ImageMetadata.cut(text, MetadataEdit.longestTitle)
+      result[language] = ImageMetadata.cut(text, MetadataEdit.maxTitleLength)
     }
     return result
   }
@@ -281,7 +281,7 @@ final class MetadataFile {
   static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: nothing) }
 
   private static func value(_ text: String) -> String {
-    ImageMetadata.cut(trimmed(text), MetadataEdit.longestCaption)
+    ImageMetadata.cut(trimmed(text), MetadataEdit.maxCaptionLength)
   }
 
   private static let nothing = CharacterSet.whitespacesAndNewlines

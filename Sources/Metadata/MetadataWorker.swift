@@ -36,11 +36,11 @@ package enum MetadataWorker {
   }
 
   /// Processes for public pictures, each for several requests.
-  private static let shared = WorkerPool(kind, limits, longestUse: 64)
+  private static let shared = WorkerPool(kind, limits, maxUses: 64)
   /// Processes for private spaces. Each gets a single request, so that it has never read other data.
-  private static let secret = WorkerPool(kind, limits, longestUse: 1)
+  private static let secret = WorkerPool(kind, limits, maxUses: 1)
   private static let limits = SandboxLimits(
-    memory: 128 << 20, mostMemory: 128 << 20, processorSeconds: processorSeconds)
+    memory: 128 << 20, maxMemory: 128 << 20, processorSeconds: processorSeconds)
   /// The maximum processor time of one sidecar in seconds. A process with several requests may end by their sum. The
   /// request is then repeated (`WorkerPool`), so that only the time of one counts against it.
   static let processorSeconds = 3

@@ -78,12 +78,12 @@ enum PatientText {
       var rest = part
       var isFirst = true
       while let end = rest.firstIndex(where: { ":=\t".contains($0) }) {
-        let words = rest[..<end].suffix(longestKey).split(whereSeparator: \.isWhitespace).suffix(mostTerms)
+        let words = rest[..<end].suffix(maxKeyLength).split(whereSeparator: \.isWhitespace).suffix(maxTerms)
         // The whole key is before the first separator; later terms follow a value.
         for start in words.indices.reversed() {
           let letters = words[start...].joined().filter { $0.isLetter || $0.isNumber }
           if keys.contains(letters) { return true }
-          let isWhole = isFirst && start == words.startIndex && rest[..<end].count <= longestKey
+          let isWhole = isFirst && start == words.startIndex && rest[..<end].count <= maxKeyLength
           if isWhole, letters.wholeMatch(of: key) != nil { return true }
         }
         rest = rest[end...].dropFirst()
@@ -94,14 +94,14 @@ enum PatientText {
     return false
   }
 
-  private static let longestKey = 40
-  private static let mostTerms = 5
+  private static let maxKeyLength = 40
+  private static let maxTerms = 5
 
   /// Whether a key is separated from its value by several blanks.
   private static func hasColumn(_ part: Substring) -> Bool {
     let part = part.drop(while: \.isWhitespace)
     guard let gap = part.firstRange(of: "  ") else { return false }
-    let key = part[..<gap.lowerBound].suffix(longestKey).filter { $0.isLetter || $0.isNumber }
+    let key = part[..<gap.lowerBound].suffix(maxKeyLength).filter { $0.isLetter || $0.isNumber }
     return keys.contains(key)
   }
 

@@ -138,7 +138,7 @@ package struct PictureMove: Sendable {
 
   private static let originalPrefix = SealedOriginal.prefix
   /// The maximum size in bytes of an original in a space, because the whole original is in memory.
-  package static let longestOriginal = 256 << 20
+  package static let maxOriginalSize = 256 << 20
 
   private static func original(
     _ id: ImageID, _ archive: TileArchive, _ path: String, _ enclosure: RootDirectory
@@ -151,10 +151,10 @@ package struct PictureMove: Sendable {
   }
 
   private static func requireShort(_ file: MappedFile, _ id: ImageID) throws(StorageError) {
-    guard file.bytes.count <= longestOriginal else {
+    guard file.bytes.count <= maxOriginalSize else {
       throw StorageError(
         "move \(id)",
-        "its original has more than \(longestOriginal >> 20) MB, which a private space cannot keep",
+        "its original has more than \(maxOriginalSize >> 20) MB, which a private space cannot keep",
         code: EFBIG)
     }
   }

@@ -85,12 +85,12 @@ package final class ProcessLauncher: Sendable {
   /// Starts a sandboxed process.
   ///
   /// - Parameters:
-  ///   - files: open files that it may read by their names, and folders whose content it may read; at most `mostFiles`.
+  ///   - files: open files that it may read by their names, and folders whose content it may read; at most `maxFiles`.
   ///   - preload: a preload that the server does first, unless it has done it before.
   package func begin(
     _ kind: Kind, _ limits: SandboxLimits, reading files: [Int32] = [], preload: Preload? = nil
   ) throws(TerminationReason) -> SandboxedProcess {
-    precondition(files.count <= Self.mostFiles, "a process reads \(Self.mostFiles) files at most")
+    precondition(files.count <= Self.maxFiles, "a process reads \(Self.maxFiles) files at most")
     var channel: [Int32] = [-1, -1]
     var status: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &channel) == 0 else {
@@ -119,7 +119,7 @@ package final class ProcessLauncher: Sendable {
     return process
   }
 
-  package static let mostFiles = Int(SANDBOX_MOST_FILES) - 2
+  package static let maxFiles = Int(SANDBOX_MOST_FILES) - 2
 
   /// Counts the end of a process that did not finish its work.
   package func count(_ end: TerminationReason) {
@@ -159,13 +159,13 @@ struct SpawnRequest {
     self.kind = ProcessLauncher.Kind(rawValue: kind)
     self.preload = preload == 0 ? nil : ProcessLauncher.Preload(rawValue: preload)
     limits = SandboxLimits(
-      memory: Int(fields[2]), mostMemory: Int(fields[3]), processorSeconds: Int(fields[4]),
+      memory: Int(fields[2]), maxMemory: Int(fields[3]), processorSeconds: Int(fields[4]),
       niceness: Int(fields[5]))
   }
 
   var bytes: [UInt8] {
     [
-      Int64(kind.rawValue), Int64(preload?.rawValue ?? 0), Int64(limits.memory), Int64(limits.mostMemory),
+      Int64(kind.rawValue), Int64(preload?.rawValue ?? 0), Int64(limits.memory), Int64(limits.maxMemory),
       Int64(limits.processorSeconds), Int64(limits.niceness),
     ].flatMap { field in withUnsafeBytes(of: field) { Array($0) } }
   }

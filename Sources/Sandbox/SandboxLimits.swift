@@ -5,15 +5,15 @@ package struct SandboxLimits: Sendable, Hashable {
   /// Bytes of its own memory until `SandboxedProcess.allow(memory:)` changes it; above, it is ended.
   package var memory: Int
   /// Bytes that `SandboxedProcess.allow(memory:)` never exceeds: the kernel itself refuses several times as much.
-  package var mostMemory: Int
+  package var maxMemory: Int
   /// Total processor time in seconds, after which the kernel ends it.
   package var processorSeconds: Int
   /// Its niceness, 0…19, as in nice(1).
   package var niceness: Int
 
-  package init(memory: Int, mostMemory: Int, processorSeconds: Int, niceness: Int = 0) {
+  package init(memory: Int, maxMemory: Int, processorSeconds: Int, niceness: Int = 0) {
     self.memory = memory
-    self.mostMemory = max(memory, mostMemory)
+    self.maxMemory = max(memory, maxMemory)
     self.processorSeconds = processorSeconds
     self.niceness = niceness
   }

@@ -38,7 +38,7 @@ struct SandboxPolicy {
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     // The memory watch acts on used memory, at the limit. This limit acts on requested memory, for which the watch
     // would be too late. It is much higher, because a library that is refused memory ends as if it had crashed.
-    let data = rlim_t(clamping: limits.mostMemory) * 4 + (1 << 30)
+    let data = rlim_t(clamping: limits.maxMemory) * 4 + (1 << 30)
     limit = rlimit(rlim_cur: data, rlim_max: data)
     setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &limit)
     let seconds = rlim_t(clamping: limits.processorSeconds)

@@ -13,17 +13,17 @@ package final class WorkerPool: Sendable {
 
   private let kind: ProcessLauncher.Kind
   private let limits: SandboxLimits
-  private let longestUse: Int
+  private let maxUses: Int
   private let kept = Mutex<[Kept]>([])
 
   /// The idle time in seconds after which a process exits; see `WorkerConnection.next(timeout:)`.
   package static let idleSeconds = 2
 
   /// - Parameter longestUse: the number of answers after which a process is replaced.
-  package init(_ kind: ProcessLauncher.Kind, _ limits: SandboxLimits, longestUse: Int) {
+  package init(_ kind: ProcessLauncher.Kind, _ limits: SandboxLimits, maxUses: Int) {
     self.kind = kind
     self.limits = limits
-    self.longestUse = longestUse
+    self.maxUses = maxUses
   }
 
   /// Sends one request and waits for the one message that answers it.
@@ -69,7 +69,7 @@ package final class WorkerPool: Sendable {
   }
 
   private func keep(_ process: Kept) {
-    guard process.answers < longestUse else { return process.process.end() }
+    guard process.answers < maxUses else { return process.process.end() }
     kept.withLock { $0.append(process) }
   }
 }

@@ -7,7 +7,7 @@ public enum RubberBand {
   public static var coefficient: Double { 0.55 }
 
   /// The largest part of the room that `pull(forDisplacement:room:)` inverts; at the whole room the pull is infinite.
-  private static var largestPart: Double { 0.999 }
+  private static var maxPartSize: Double { 0.999 }
 
   /// Returns the displacement of an object that is pulled past its end. Inverse of `pull(forDisplacement:room:)`.
   ///
@@ -31,7 +31,7 @@ public enum RubberBand {
   ///     is 0.
   public static func pull(forDisplacement displacement: Double, room: Double) -> Double {
     guard room > 0, room.isFinite, !displacement.isNaN else { return 0 }
-    let part = min(displacement.magnitude / room, largestPart)
+    let part = min(displacement.magnitude / room, maxPartSize)
     let pull = (1 / (1 - part) - 1) * room / coefficient
     return displacement < 0 ? -pull : pull
   }

@@ -30,7 +30,7 @@ package struct CropRequest: Codable, Hashable, Sendable {
   }
 
   /// The maximum number of pixels of a crop, which is assembled in memory.
-  package static let mostPixels = 100_000_000
+  package static let maxPixels = 100_000_000
 
   /// The part in image space.
   package var part: PixelRect { PixelRect(x: x, y: y, width: width, height: height) }
@@ -66,7 +66,7 @@ package struct CropRequest: Codable, Hashable, Sendable {
   }
 
   /// The maximum size of its file in bytes.
-  var mostBytes: Int { 4 * width * height + (1 << 20) }
+  var maxBytes: Int { 4 * width * height + (1 << 20) }
 }
 
 extension Uploads {
@@ -76,7 +76,7 @@ extension Uploads {
   ///   - name: the name of the file.
   ///   - folder: the folder in the library; empty for the library itself.
   package func begin(_ copy: CropRequest, name: String, folder: String) throws(UploadError) -> Upload {
-    let upload = try reserve(name: name, folder: folder, length: copy.mostBytes, copy: copy)
+    let upload = try reserve(name: name, folder: folder, length: copy.maxBytes, copy: copy)
     try create(upload)
     return upload
   }

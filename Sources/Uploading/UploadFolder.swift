@@ -12,7 +12,7 @@ package final class UploadFolder: Sendable {
 
   private static let recordName = ".record"
   /// The maximum size of a record in bytes. The headers of a request are shorter.
-  private static let longestRecord = 1 << 20
+  private static let maxRecordSize = 1 << 20
 
   let path: String
   /// A lock against other servers. Two servers would treat each other's uploads as leftovers.
@@ -130,7 +130,7 @@ package final class UploadFolder: Sendable {
     let data: [UInt8]
     do throws(StorageError) {
       data = try MappedFile.contents(
-        path: "\(folder)/\(Self.recordName)", atMost: Self.longestRecord, within: nil)
+        path: "\(folder)/\(Self.recordName)", atMost: Self.maxRecordSize, within: nil)
     } catch {
       if error.kind == .notFound { return nil }
       throw error.during(action)

@@ -30,7 +30,7 @@ final class UploadHistory: Sendable {
     /// The line, shortened to the stored maximum.
     var bounded: Line {
       var line = self
-      line.reason = reason.map { String($0.prefix(UploadHistory.longestReason)) }
+      line.reason = reason.map { String($0.prefix(UploadHistory.maxReasonLength)) }
       line.metadata = metadata.flatMap(UploadHistory.bounded)
       return line
     }
@@ -38,24 +38,24 @@ final class UploadHistory: Sendable {
 
   /// The maximum size of stored `Upload-Metadata` in bytes: a long name twice, as some clients send it, and a type. Ten
   /// thousand headers of 8 KB would take 80 MB, in memory and in the file.
-  static let longestMetadata = 1024
+  static let maxMetadataSize = 1024
 
   /// Returns the pairs of an `Upload-Metadata` header that are stored, the file's name before others; nil if there are
   /// none.
   private static func bounded(_ metadata: String) -> String? {
-    if metadata.utf8.count <= longestMetadata { return metadata }
+    if metadata.utf8.count <= maxMetadataSize { return metadata }
     let pairs = metadata.split(separator: ",").map { $0.drop { $0 == " " } }
     func isName(_ pair: Substring) -> Bool { pair.split(separator: " ").first == "filename" }
     var (kept, count): ([Substring], Int) = ([], -1)
     for pair in pairs.filter(isName) + pairs.filter({ !isName($0) }) {
-      guard count + pair.utf8.count + 1 <= longestMetadata else { continue }
+      guard count + pair.utf8.count + 1 <= maxMetadataSize else { continue }
       kept.append(pair)
       count += pair.utf8.count + 1
     }
     return kept.isEmpty ? nil : kept.joined(separator: ",")
   }
   /// The maximum number of characters of a reason.
-  private static let longestReason = 500
+  private static let maxReasonLength = 500
 
   private let path: String
   /// The retention time in seconds.

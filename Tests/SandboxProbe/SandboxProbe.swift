@@ -152,7 +152,7 @@ import ZigguratSandbox
     print("unknown kind: \(answer(server, kind(999)))")
   }
 
-  static let limits = SandboxLimits(memory: 64 << 20, mostMemory: 64 << 20, processorSeconds: 20)
+  static let limits = SandboxLimits(memory: 64 << 20, maxMemory: 64 << 20, processorSeconds: 20)
 
   static func text(_ code: Int32) -> String { code == 0 ? "done" : "error \(code)" }
 

@@ -7,7 +7,7 @@ import ZigguratTestSupport
 
 /// The names of exported files, against the arithmetic of the clients that request them.
 struct ExportedNamesTests {
-  private static let longestSide = 2100
+  private static let maxDimension = 2100
 
   private static func names(_ layout: some StaticLayout) -> [String] {
     var names: [String] = []
@@ -83,7 +83,7 @@ struct ExportedNamesTests {
   ///
   /// Two tiles of different scale factors have the same name only if both sides are such.
   private static func repeating(_ tileSize: Int) throws -> [Int] {
-    try (1...longestSide).filter { side in
+    try (1...maxDimension).filter { side in
       var spans: [[Int]: Int] = [:]
       var factor = 1
       while true {
@@ -112,7 +112,7 @@ struct ExportedNamesTests {
     ]
     let sides =
       Set(repeating + edges + [1535, 1537, 2047, 2048, 2050])
-      .union((0..<8).map { _ in 1 + random.below(Self.longestSide) })
+      .union((0..<8).map { _ in 1 + random.below(Self.maxDimension) })
     var pairs = sides.flatMap { width in sides.map { (width, $0) } }
     pairs += [(3073, 3073), (4097, 4097), (4097, 2049), (6145, 1)]
     for (width, height) in pairs {

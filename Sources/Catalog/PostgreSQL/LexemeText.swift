@@ -4,9 +4,9 @@ import Foundation
 /// index, not by PostgreSQL's parser, so that a search finds the same images in both.
 enum LexemeText {
   /// The maximum size of a `tsvector` with its overhead, in bytes. Two of them joined must stay below a megabyte.
-  private static let mostBytes = 450_000
+  private static let maxBytes = 450_000
   /// The maximum length of a lexeme in characters, since it must stay below 2 KB.
-  private static let mostCharacters = 200
+  private static let maxCharacters = 200
 
   /// Returns the lexemes of a text with their positions, as a `tsvector`.
   static func vector(_ text: String) -> String {
@@ -15,7 +15,7 @@ enum LexemeText {
     for word in terms(text) {
       place += 1
       bytes += word.utf8.count + 20
-      if bytes > mostBytes { break }
+      if bytes > maxBytes { break }
       // Larger positions are not distinguished (the same section).
       result += "'\(word)':\(min(place, 16383)) "
     }
@@ -48,12 +48,12 @@ enum LexemeText {
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
       return text.utf8.split { !isLetterOrDigit($0) }.map { word in
         // This bit is set in lower-case letters and in digits.
-        String(decoding: word.prefix(mostCharacters).lazy.map { $0 | 0x20 }, as: UTF8.self)
+        String(decoding: word.prefix(maxCharacters).lazy.map { $0 | 0x20 }, as: UTF8.self)
       }
     }
     return text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
       .unicodeScalars.split { !SearchTerms.isToken($0) }
-      .map { String(String.UnicodeScalarView($0.prefix(mostCharacters))) }
+      .map { String(String.UnicodeScalarView($0.prefix(maxCharacters))) }
   }
 
   private static func isLetterOrDigit(_ ascii: UInt8) -> Bool {

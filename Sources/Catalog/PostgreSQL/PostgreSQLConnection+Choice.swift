@@ -4,7 +4,7 @@
 /// and repeats the search for each row.
 extension PostgreSQLConnection {
   /// The maximum number of rows that are passed to a query by number.
-  private static let mostNumbers = 20_000
+  private static let maxNumbers = 20_000
 
   func choice(
     of terms: SearchTerms, in scope: ListScope, limit: Int, isFarAway: Bool
@@ -58,9 +58,9 @@ extension PostgreSQLConnection {
   private func few(_ search: Search) throws(SQLError) -> [Int]? {
     let found = try rows(
       "SELECT coalesce(cover, number) FROM searched WHERE \(search.condition) LIMIT CAST(?3 AS bigint)",
-      search.values + [.integer(Self.mostNumbers + 1)]
+      search.values + [.integer(Self.maxNumbers + 1)]
     ) { $0.integer(0) }
-    return found.count > Self.mostNumbers ? nil : Array(Set(found))
+    return found.count > Self.maxNumbers ? nil : Array(Set(found))
   }
 
   private func inBook(_ query: String, _ scope: ListScope) throws(SQLError) -> [Int] {
@@ -83,8 +83,8 @@ extension PostgreSQLConnection {
     let (condition, values) = Catalog.condition(scope)
     let count = try integer(
       "SELECT count(*) FROM (SELECT 1 FROM searched WHERE \(condition) LIMIT CAST(? AS bigint)) AS listed",
-      values + [.integer(Self.mostNumbers + 1)])
-    return count ?? 0 <= Self.mostNumbers
+      values + [.integer(Self.maxNumbers + 1)])
+    return count ?? 0 <= Self.maxNumbers
   }
 
   private func inFolder(_ query: String, _ scope: ListScope) throws(SQLError) -> [Int] {

@@ -13,7 +13,7 @@ extension PostgreSQLConnection {
   /// The number of matches in the sample that probably means more than `most` in a million rows.
   private static let often = 75
   /// The maximum number of terms of a search whose frequency is measured separately.
-  private static let mostApart = 8
+  private static let maxDistance = 8
   /// The number of rows of the list that are checked for frequent terms.
   static let window = 40_000
 
@@ -37,8 +37,8 @@ extension PostgreSQLConnection {
 
   /// Joins the last terms of a long search into one query, since each query is run on the whole sample.
   static func apart(_ each: [String]) -> [String] {
-    guard each.count > mostApart else { return each }
-    return each[..<mostApart] + [each[mostApart...].joined(separator: " & ")]
+    guard each.count > maxDistance else { return each }
+    return each[..<maxDistance] + [each[maxDistance...].joined(separator: " & ")]
   }
 
   /// The queries for the index of lexemes, and the queries that are checked row by row.

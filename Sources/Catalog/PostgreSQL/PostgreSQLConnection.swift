@@ -8,7 +8,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   /// The names of prepared statements, by their SQL.
   private var prepared: [String: String] = [:]
   /// The maximum number of prepared statements. The program repeats fewer.
-  private static let mostPrepared = 200
+  private static let maxPrepared = 200
   /// The timeout of a response; nil for none. A server that is stopped or cut off does not report it.
   var timeout: Duration? = PostgreSQLConnection.shortTimeout
   /// The timeout of callers that can do without the response.
@@ -173,7 +173,7 @@ final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
 
   private func statement(_ sql: String) throws(SQLError) -> String {
     if let known = prepared[sql] { return known }
-    if prepared.count == Self.mostPrepared {
+    if prepared.count == Self.maxPrepared {
       let sql = "DEALLOCATE ALL"
       PQclear(try answer(PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 0), sql))
       prepared = [:]

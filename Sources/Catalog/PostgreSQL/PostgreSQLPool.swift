@@ -17,7 +17,7 @@ final class PostgreSQLPool: Sendable {
   /// The host and database, without a password.
   let name: String
   private let state = Mutex(State())
-  private static let mostIdle = 8
+  private static let maxIdle = 8
   /// The time without connection attempts after a failure. Callers get the error at once meanwhile.
   private static let pause = Duration.seconds(1)
 
@@ -94,7 +94,7 @@ final class PostgreSQLPool: Sendable {
         state.withLock { state in
           // The database answers, even if an earlier request has failed in the meantime.
           state.outage = nil
-          if state.idle.count < Self.mostIdle { state.idle.append(connection) }
+          if state.idle.count < Self.maxIdle { state.idle.append(connection) }
         }
       }
     }

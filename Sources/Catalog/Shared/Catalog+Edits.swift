@@ -52,16 +52,16 @@ extension Catalog {
 
   /// The maximum length of an id in bytes. An index entry of PostgreSQL has at most 2,700 bytes, and one contains an
   /// id, its key and its folder or book.
-  static let longestID = 600
+  static let maxIDLength = 600
 
   /// Reserves an id for the image of an upload, so that no other upload on any server gets it. Any server can reserve
   /// an id, because the primary key alone prevents duplicates.
   /// - Parameter upload: the id of the upload. A second call for it can reserve the same id again.
   /// - Returns: false if an image, a book, a folder or another upload has the id.
   package func reserve(_ id: ImageID, for upload: String) throws(StorageError) -> Bool {
-    guard id.text.utf8.count <= Self.longestID else {
+    guard id.text.utf8.count <= Self.maxIDLength else {
       throw StorageError(
-        "add \(id)", "in a catalog that servers share an id has at most \(Self.longestID) bytes",
+        "add \(id)", "in a catalog that servers share an id has at most \(Self.maxIDLength) bytes",
         kind: .unreadable)
     }
     let reserved = try rows(

@@ -27,7 +27,7 @@ package final class MappedFile: Sendable {
   /// Whether small files are read instead of mapped: allocating memory needs mappings, too.
   private static var areTooMany: Bool { count.load(ordering: .relaxed) > places / 2 }
   /// The maximum size in bytes of a file that may be in memory.
-  private static let longestCopy = 16 << 20
+  private static let maxCopySize = 16 << 20
 
   /// Opens a regular file for reading.
   /// - Parameter enclosure: the folder of the file; a file that a link leads to outside is refused.
@@ -104,7 +104,7 @@ package final class MappedFile: Sendable {
   ) throws(StorageError) -> (UnsafeRawBufferPointer, FileIdentity, isCopy: Bool) {
     let status = try Self.status(descriptor, action)
     let size = status.st_size
-    let mayCopy = mayCopy && size <= longestCopy
+    let mayCopy = mayCopy && size <= maxCopySize
     if mayCopy, areTooMany { return (try copy(descriptor, size, action), FileIdentity(status), true) }
     guard let base = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), base != MAP_FAILED else {
       let code = errno

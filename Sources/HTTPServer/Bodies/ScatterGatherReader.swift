@@ -8,7 +8,7 @@ final class ScatterGatherReader {
   /// its connection's memory, and ends the process if that is full (0.9.75). Only the memory of the response's head is
   /// certainly free then. The head has more bytes than this many pieces: type, tag, length and the fields of every
   /// response.
-  private static let mostInTable = 16
+  private static let maxInTable = 16
   /// Bytes that are copied at a time.
   private static let block = 65536
 
@@ -33,7 +33,7 @@ final class ScatterGatherReader {
           { Unmanaged<ScatterGatherBody>.fromOpaque($0!).release() }, $0)
       }
     }
-    guard pieces.count > mostInTable else {
+    guard pieces.count > maxInTable else {
       var table = pieces.map { MHD_IoVec(iov_base: $0.baseAddress, iov_len: $0.count) }
       return retained(body) {
         MHD_create_response_from_iovec(

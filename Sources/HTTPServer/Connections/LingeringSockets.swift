@@ -12,7 +12,7 @@ final class LingeringSockets: Sendable {
   static let capacity = 128
   private static let milliseconds = 2000
   /// The maximum number of bytes that are read from one client.
-  private static let mostBytes = 32 << 20
+  private static let maxBytes = 32 << 20
 
   private struct Socket {
     let descriptor: Int32
@@ -111,7 +111,7 @@ final class LingeringSockets: Sendable {
   /// Reads available data. Returns false if no more can arrive, or the maximum is reached.
   private static func read(_ socket: inout Socket) -> Bool {
     withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { room in
-      while socket.bytes < mostBytes {
+      while socket.bytes < maxBytes {
         let count = recv(socket.descriptor, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
         if count > 0 {
           socket.bytes += count

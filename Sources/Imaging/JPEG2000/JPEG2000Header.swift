@@ -33,7 +33,7 @@ package struct JPEG2000Header: Sendable {
   /// Bytes in which the header of the codestream is looked for.
   private static let longest = 1 << 16
   /// Bytes of the header box that are read. It contains the ICC profile.
-  private static let longestBox = 32 << 20
+  private static let maxBoxSize = 32 << 20
 
   /// Whether libvips 8.14 returns the samples of the picture. It does not if there is a palette, an offset, Y'CbCr, a
   /// component of fewer than 8 bits, or a component of another resolution than the first one.
@@ -134,7 +134,7 @@ package struct JPEG2000Header: Sendable {
       guard head.count == 8 else { return }
       let length = ByteOrder.big.number(head, at: 0, 4)
       switch String(decoding: head[4..<8], as: UTF8.self) {
-      case "jp2h": readHeader(file.bytes(from: place + 8, atMost: min(length - 8, Self.longestBox))[...])
+      case "jp2h": readHeader(file.bytes(from: place + 8, atMost: min(length - 8, Self.maxBoxSize))[...])
       case "jp2c":
         size = Size(file.bytes(from: place + (length == 1 ? 16 : 8), atMost: Self.longest))
         return

@@ -35,10 +35,10 @@ struct FileStart {
   }
 
   /// Bytes of an XML text in which its root is looked for.
-  private static let longestProlog = 1 << 16
+  private static let maxPrologLength = 1 << 16
 
   private static func isLateSVG(_ start: [UInt8], _ file: ReadableFile) -> Bool {
-    XMLProlog.mayBegin(start) && XMLProlog.root(of: file.bytes(atMost: longestProlog)) == "svg"
+    XMLProlog.mayBegin(start) && XMLProlog.root(of: file.bytes(atMost: maxPrologLength)) == "svg"
   }
 
   /// Whether ImageMagick reads a Netpbm file that libvips does not: plain bitmaps whose digits stand without spaces,

@@ -69,7 +69,7 @@ extension Image {
   }
 
   /// Pixels of the longest side that an image can have.
-  package static let longestSide = Int(VIPS_MAX_COORD)
+  package static let maxDimension = Int(VIPS_MAX_COORD)
 
   /// An image whose pixels `supply` gives on demand.
   ///
@@ -78,10 +78,10 @@ extension Image {
     _ header: GeneratedHeader, fields: Image?, subject: String, from supply: any PixelSupply
   ) throws(ImagingError) {
     Vips.start()
-    guard 1...Self.longestSide ~= header.width, 1...Self.longestSide ~= header.height else {
+    guard 1...Self.maxDimension ~= header.width, 1...Self.maxDimension ~= header.height else {
       throw ImagingError(
         opening: subject,
-        "is \(header.width) × \(header.height) pixels, and no side may have more than \(Self.longestSide)")
+        "is \(header.width) × \(header.height) pixels, and no side may have more than \(Self.maxDimension)")
     }
     guard let image = vips_image_new() else { throw ImagingError.take("open", subject) }
     self.init(owning: image, subject: subject)

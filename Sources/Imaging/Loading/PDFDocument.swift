@@ -25,9 +25,9 @@ package struct PDFDocument {
   package private(set) var outline: [Entry] = []
 
   /// Maximum characters of a line, entries of an outline, and levels of nesting; more are left out.
-  private static let (longest, mostEntries, deepest) = (500, 2000, 8)
+  private static let (longest, maxEntries, deepest) = (500, 2000, 8)
   /// Characters of a text, and bytes of the XMP.
-  private static let (longestText, mostXMP) = (20_000, 4 << 20)
+  private static let (maxTextLength, maxXMP) = (20_000, 4 << 20)
 
   /// Reads a document; `nil` if the file is no readable PDF. Untrusted files are read in a sandboxed process.
   package init?(path: String) {
@@ -35,12 +35,12 @@ package struct PDFDocument {
       var read = PDFDocument()
       read.title = Self.taken(poppler_document_get_title(document))
       read.author = Self.taken(poppler_document_get_author(document))
-      read.subject = Self.taken(poppler_document_get_subject(document), atMost: Self.longestText)
-      read.keywords = Self.taken(poppler_document_get_keywords(document), atMost: Self.longestText)
+      read.subject = Self.taken(poppler_document_get_subject(document), atMost: Self.maxTextLength)
+      read.keywords = Self.taken(poppler_document_get_keywords(document), atMost: Self.maxTextLength)
       if let xmp = poppler_document_get_metadata(document) {
         defer { g_free(xmp) }
         let count = strlen(xmp)
-        if count <= Self.mostXMP { read.xmp = Array(UnsafeRawBufferPointer(start: xmp, count: count)) }
+        if count <= Self.maxXMP { read.xmp = Array(UnsafeRawBufferPointer(start: xmp, count: count)) }
       }
       if let first = poppler_index_iter_new(document) {
         defer { poppler_index_iter_free(first) }
@@ -67,7 +67,7 @@ package struct PDFDocument {
   {
     repeat {
       met += 1
-      guard met <= Self.mostEntries, let action = poppler_index_iter_get_action(entries) else { return }
+      guard met <= Self.maxEntries, let action = poppler_index_iter_get_action(entries) else { return }
       defer { poppler_action_free(action) }
       if action.pointee.type == POPPLER_ACTION_GOTO_DEST, let title = action.pointee.goto_dest.title,
         let line = Self.line(String(cString: title), atMost: Self.longest),

@@ -26,7 +26,7 @@ package struct PDFPage {
 
   /// The maximum side in pixels of a picture that poppler draws by cairo. It leaves the area of a larger one blank, at
   /// any resolution, and reports nothing.
-  package static let longestSide = 32_766
+  package static let maxDimension = 32_766
 
   /// Points per unit of the page's coordinates.
   package let userUnit: Double
@@ -51,7 +51,7 @@ package struct PDFPage {
     }
     guard result == Int32(PDF_IS_READABLE) else { return nil }
     userUnit = content.user_unit
-    undrawn = images.first { max($0.columns, $0.rows) > Self.longestSide }
+    undrawn = images.first { max($0.columns, $0.rows) > Self.maxDimension }
       .map { (Int($0.columns), Int($0.rows)) }
     let box = (width: content.width, height: content.height)
     let hasVectors = content.has_vectors != 0 || content.is_cut != 0

@@ -87,7 +87,7 @@ enum IndexEntry {
 
   /// Whether a line with its end can be parsed again.
   static func isReadable(_ line: [UInt8]) -> Bool {
-    guard line.count <= IndexSegment.longestLine, line.last == end else { return false }
+    guard line.count <= IndexSegment.maxLineLength, line.last == end else { return false }
     return line.dropLast().withUnsafeBytes {
       !$0.contains(end) && IndexEntry($0, of: .nothing, at: 0) != nil
     }

@@ -15,7 +15,7 @@ struct IndexSegment {
   /// The size in bytes up to which a segment is read without checking both ends first.
   static let shortest = 16 << 20
   /// The maximum length of a line in bytes.
-  static let longestLine = 16 << 20
+  static let maxLineLength = 16 << 20
 
   let version: ObjectVersion
   let lines: [IndexEntry]
@@ -116,7 +116,7 @@ struct IndexSegment {
         rest.removeFirst(at)
         start += at
         // A line without an end must not fill the memory.
-        guard rest.count <= IndexSegment.longestLine else { throw damaged }
+        guard rest.count <= IndexSegment.maxLineLength else { throw damaged }
       }
       guard isEnded, rest.isEmpty else { throw damaged }
     }

@@ -161,7 +161,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
       digest: digest, etag: version.etag, byteCount: version.byteCount, generation: archive.generation,
       pyramid: archive.pyramid, format: archive.format)
     let line = IndexEntry.text(image: id, listed, build: build, metadata: metadata)
-    guard line.count <= IndexSegment.longestLine else {
+    guard line.count <= IndexSegment.maxLineLength else {
       throw StorageError("write \(id)", "what is said of it is too long")
     }
     guard IndexEntry.isReadable(line) else {

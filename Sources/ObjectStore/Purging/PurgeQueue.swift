@@ -51,7 +51,7 @@ package final class PurgeQueue: Sendable {
   /// The number of keys that fit into a header of two kilobytes.
   private static let most = 100
   /// The maximum time between requests to a cache that does not answer, in seconds.
-  private static let longestPause = 15.0
+  private static let maxPause = 15.0
 
   private let state = Mutex(State())
   private let news = CountingSemaphore()
@@ -100,7 +100,7 @@ package final class PurgeQueue: Sendable {
   /// The time in seconds until the next request; nil if the thread waits for a signal.
   private var pause: Double? {
     state.withLock { state in
-      if state.failures > 0 { return min(Self.longestPause, 0.25 * Double(1 << min(state.failures, 6))) }
+      if state.failures > 0 { return min(Self.maxPause, 0.25 * Double(1 << min(state.failures, 6))) }
       let next = state.lines.compactMap { $0.keys.count > $0.first ? $0.keys[$0.first].at : nil }.min()
       return next.map { max(0.01, ($0 - .now) / .seconds(1)) }
     }

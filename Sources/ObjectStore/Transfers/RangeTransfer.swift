@@ -19,7 +19,7 @@ final class RangeTransfer {
   /// Whether the request was sent with the signature of an earlier one.
   private(set) var isSignedBefore = false
   /// The maximum size of an error's body, which is read to its end so that the connection can be reused.
-  private static let longestRefusal = 64 << 10
+  private static let maxRefusalLength = 64 << 10
   /// The digest of the empty body of a GET.
   static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
@@ -102,7 +102,7 @@ final class RangeTransfer {
   private func take(body bytes: UnsafeRawBufferPointer) -> Bool {
     guard let memory else {
       dropped += bytes.count
-      return dropped <= Self.longestRefusal
+      return dropped <= Self.maxRefusalLength
     }
     guard bytes.count <= memory.count - filled else { return false }
     if !bytes.isEmpty {

@@ -16,7 +16,7 @@ final class Exchange {
   private let body: UploadBody?
   private var pace: TransferPace
   /// The maximum size of a response; a page of a list is the longest.
-  private static let longestAnswer = 8 << 20
+  private static let maxAnswerSize = 8 << 20
 
   private init(_ body: UploadBody?, _ limits: RequestLimits) {
     self.body = body
@@ -81,7 +81,7 @@ final class Exchange {
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
-    guard answer.count + bytes.count <= Self.longestAnswer else { return 0 }
+    guard answer.count + bytes.count <= Self.maxAnswerSize else { return 0 }
     answer += bytes
     return bytes.count
   }

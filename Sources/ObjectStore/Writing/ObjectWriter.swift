@@ -87,7 +87,7 @@ package final class ObjectWriter: ObjectWriting {
     if let key { query += "&start-after=\(PercentEncoding.encode(bytes: key))" }
     // A page is empty if, for example, the store searched only removed objects. `start-after` would return it again.
     var token: String?
-    for _ in 0...Self.mostEmptyPages {
+    for _ in 0...Self.maxEmptyPages {
       // At the front: libcurl signs the parameters in this order, and S3 in the order of their names.
       let continued = token.map { "continuation-token=\(PercentEncoding.encode($0))&" } ?? ""
       let part = try list(continued + query, after: key)
@@ -100,7 +100,7 @@ package final class ObjectWriter: ObjectWriting {
   }
 
   /// The maximum number of consecutive empty pages of a list that has more.
-  private static let mostEmptyPages = 1000
+  private static let maxEmptyPages = 1000
 
   private func list(_ query: String, after key: [UInt8]?) throws(ObjectError) -> S3Response.ListPart {
     let answer = try request(.get, "", query).answer

@@ -65,7 +65,7 @@ package final class ImageOwnership: Sendable {
   /// Sources of a root whose content is compared.
   private static let sampleSize = 20
   /// Archives below a book's id that are looked at to find one of its pages.
-  private static let mostPages = 1000
+  private static let maxPages = 1000
   /// Above this number of sources all owners are read at once.
   private static let fewSources = 500
 
@@ -262,7 +262,7 @@ package final class ImageOwnership: Sendable {
 
   /// Returns the first that is a page of the book, not of a book within it, nor an image in a folder of that name.
   private func page(of book: ImageID, among ids: [ImageID]) -> Page? {
-    for id in ids.prefix(Self.mostPages) where store.holds(id) {
+    for id in ids.prefix(Self.maxPages) where store.holds(id) {
       if let record = store.buildRecord(ofID: id), record.book(ofPage: id) == book { return (id, record) }
     }
     return nil
@@ -275,7 +275,7 @@ package final class ImageOwnership: Sendable {
       return state.ids ?? []
     }
     var isEmpty = true
-    for id in store.pages(below: book).prefix(Self.mostPages) {
+    for id in store.pages(below: book).prefix(Self.maxPages) {
       guard let record = store.buildRecord(ofID: id), record.book(ofPage: id) == book else { continue }
       isEmpty = false
       let isOfName =

@@ -68,7 +68,7 @@ package final class LibraryRun: @unchecked Sendable {
 
   /// Runs sources that may have killed earlier builders last, and one at a time.
   private func run(_ journal: ShardReport) {
-    let last = ShardReport.mostStarts - 1
+    let last = ShardReport.maxStarts - 1
     run(sources.filter { journal.lostStarts(of: $0) < last })
     for source in sources where journal.lostStarts(of: source) >= last {
       if builder.isCancelled() { return }
@@ -171,6 +171,6 @@ package final class LibraryRun: @unchecked Sendable {
 
   /// Returns the next sources in the queue, of which a thread may get one.
   private func upcoming() -> ArraySlice<SourceScan.Source> {
-    monitor.withLock { queue[next...].prefix(SandboxedPictureBuilder.mostPictures - 1) }
+    monitor.withLock { queue[next...].prefix(SandboxedPictureBuilder.maxPictures - 1) }
   }
 }

@@ -49,12 +49,12 @@ package struct SourceScan: Sendable {
   package internal(set) var doubts: [BuildError] = []
   /// The number of files in folders that are not images by their names.
   package private(set) var passedOver = 0
-  /// Links in folders that lead out of them and were passed over: at most `mostLinks` of their paths.
+  /// Links in folders that lead out of them and were passed over: at most `maxLinks` of their paths.
   package private(set) var links: [String] = []
   package private(set) var linkCount = 0
   /// The ids that the images behind these links would have, or begin with: nothing of them is pruned.
   private(set) var linkedIDs: Set<ImageID> = []
-  private static let mostLinks = 10
+  private static let maxLinks = 10
   /// All searched folders, and those of files that were named: the folders to watch for changes.
   package private(set) var folders: [String] = []
   /// Folders below the arguments that hold nothing but hidden files.
@@ -356,7 +356,7 @@ package struct SourceScan: Sendable {
       return
     }
     linkCount += 1
-    if links.count < Self.mostLinks { links.append(path) }
+    if links.count < Self.maxLinks { links.append(path) }
     guard isFolder || isImage else { return }
     for name in [relative, ImageFileName.stem(relative)] { linkedIDs.formUnion(ids(of: name, below: root)) }
   }

@@ -62,9 +62,9 @@ package final class ShardReport: Sendable {
   static let version = 1
   static let ending = ".jsonl"
   /// Maximum bytes of a notice; in a line, each quotation mark takes two.
-  private static let longestNotice = LineReader.longest / 4
+  private static let maxNoticeLength = LineReader.longest / 4
   /// A source with this many starts and no end is not started again. After one start less, nothing is built beside it.
-  package static let mostStarts = 3
+  package static let maxStarts = 3
 
   /// The number of times that earlier builders started each source and never ended it.
   private let lostStarts: [ImageID: Int]
@@ -131,7 +131,7 @@ package final class ShardReport: Sendable {
   ) {
     // A notice that could not be read back is not written: the image would be rebuilt.
     let kept = notice.flatMap {
-      $0.utf8.count <= Self.longestNotice ? Notice(source: whole.id, text: $0) : nil
+      $0.utf8.count <= Self.maxNoticeLength ? Notice(source: whole.id, text: $0) : nil
     }
     write(Line(image: Image(source, outcome), notice: kept))
   }

@@ -8,14 +8,14 @@ package final class BuildAllowance: Sendable {
   }
 
   /// Pages of one source.
-  package static let mostPages = 100_000
+  package static let maxPages = 100_000
 
   private let left: Mutex<Left>
 
   /// - Parameter pixels: of all pages.
   package init(pixels: Int) {
     // No archive has six bytes a pixel; small pictures have entries besides their tiles.
-    left = Mutex(Left(pixels: pixels, pages: Self.mostPages, bytes: 6 * pixels + (1 << 30)))
+    left = Mutex(Left(pixels: pixels, pages: Self.maxPages, bytes: 6 * pixels + (1 << 30)))
   }
 
   /// Whether a source may have so many pages.

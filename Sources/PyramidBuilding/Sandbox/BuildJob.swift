@@ -80,7 +80,7 @@ struct BuildJob {
 
   private func receive() throws(Stop) -> WorkerMessage {
     var isTooLarge = false
-    let most = min(plan?.mostBytes ?? 0, builder.allowance?.bytes ?? .max)
+    let most = min(plan?.maxBytes ?? 0, builder.allowance?.bytes ?? .max)
     let timeout = SandboxedProcess.Timeout(until: deadline, of: builder.imageTimeout) { [builder, file] in
       isTooLarge = file.map { $0.byteCount > most } ?? false
       return isTooLarge || builder.isCancelled()
@@ -104,7 +104,7 @@ struct BuildJob {
       let pages = try decode(PagesMessage.self, message)
       guard pages.isPossible, pages.count > 1 || builder.isDryRun else { throw .process(.garbled) }
       guard builder.allowance?.admits(pages: pages.count) ?? true else {
-        throw .builder(BuildError(work.source.path, "it has more than \(BuildAllowance.mostPages) pages"))
+        throw .builder(BuildError(work.source.path, "it has more than \(BuildAllowance.maxPages) pages"))
       }
       return .pages(pages)
     case (BuildMessage.plan, nil):
@@ -225,7 +225,7 @@ struct BuildJob {
     try checkSource()
     // The file may have grown since the last message. It cannot grow after it is withdrawn.
     func isOverfull() -> Bool {
-      file.map { $0.byteCount > min(plan.mostBytes, builder.allowance?.bytes ?? .max) } ?? false
+      file.map { $0.byteCount > min(plan.maxBytes, builder.allowance?.bytes ?? .max) } ?? false
     }
     // The writer must not change the file after it is checked and named.
     if let file, file.withdraw() != .none {

@@ -30,11 +30,11 @@ enum BuildMessage {
   /// Returns the maximum bytes of a message of a kind.
   static func longest(_ kind: UInt32) -> Int {
     // Tiles are at most as large as their pixels, and an animation has 32 MB.
-    kind == tile || kind == entry ? 1 << 28 : longestMessage
+    kind == tile || kind == entry ? 1 << 28 : maxMessageSize
   }
 
   /// Maximum bytes of a JSON message.
-  static let longestMessage = InputLimit.message.bytes
+  static let maxMessageSize = InputLimit.message.bytes
 
   static func encode(_ value: some Encodable) -> [UInt8] {
     // Strings and finite numbers always encode.
@@ -49,7 +49,7 @@ enum BuildMessage {
   }
 
   /// The limits of `pages`: a message with many values has only numbers.
-  private static let pageLimits = JSONLimits(bytes: longestMessage, depth: 16, values: 1 << 18)
+  private static let pageLimits = JSONLimits(bytes: maxMessageSize, depth: 16, values: 1 << 18)
 
   /// Whether a message about the source's pages is accepted.
   static func isTaken(pages message: [UInt8]) -> Bool {
@@ -167,7 +167,7 @@ struct PagesMessage: Codable {
     self.associated = associated
     self.book = book
     // The size of a message is limited.
-    self.book?.cutChapters(to: BuildMessage.longestMessage / 2)
+    self.book?.cutChapters(to: BuildMessage.maxMessageSize / 2)
   }
 }
 
@@ -189,19 +189,19 @@ struct PlanMessage: Codable {
   func plan(_ options: BuildOptions) -> BuildPlan? {
     guard tileSize == options.tileSize, memory > 0, let format = TileFormat(fileExtension: format),
       format == options.format || options.choosesFormat, let size = PixelSize(width: width, height: height),
-      case (let pixels, false) = width.multipliedReportingOverflow(by: height), pixels <= Self.mostPixels,
+      case (let pixels, false) = width.multipliedReportingOverflow(by: height), pixels <= Self.maxPixels,
       let pyramid = Pyramid(imageSize: size, tileSize: tileSize)
     else { return nil }
     return BuildPlan(pyramid: pyramid, format: format, memory: memory)
   }
 
   /// More pixels than any file has; the product with a few bytes for each pixel does not overflow.
-  private static let mostPixels = 1 << 56
+  private static let maxPixels = 1 << 56
 }
 
 extension BuildPlan {
   /// The maximum bytes of an archive of the picture: a sandboxed process must not fill the disk.
-  var mostBytes: Int { 6 * pyramid.imageSize.width * pyramid.imageSize.height + (128 << 20) }
+  var maxBytes: Int { 6 * pyramid.imageSize.width * pyramid.imageSize.height + (128 << 20) }
 }
 
 /// The result of a picture, as a sandboxed process reports it.

@@ -61,14 +61,14 @@ package enum InspectWorker {
     let nameless = SourceNeeds.openNameless(path).map { [$0] } ?? []
     let files = needs.openFiles()
     defer { for file in files + nameless { close(file) } }
-    let limits = SandboxLimits(memory: memory, mostMemory: memory, processorSeconds: seconds)
+    let limits = SandboxLimits(memory: memory, maxMemory: memory, processorSeconds: seconds)
     let process = try server.begin(kind, limits, reading: files, preload: needs.preload)
     defer { process.end() }
     let timeout = SandboxedProcess.Timeout(seconds: seconds)
     // The path, a NUL and the password, which is sent only to a sandboxed process that reads a PDF.
     let password: [UInt8] = needs.isPDF ? pdfPassword.map { [0] + Array($0.utf8) } ?? [] : []
     try process.send(look, Array(path.utf8) + password, files: nameless, within: timeout)
-    let answer = try process.receive(longest: { _ in BuildMessage.longestMessage }, within: timeout)
+    let answer = try process.receive(longest: { _ in BuildMessage.maxMessageSize }, within: timeout)
     return try BuildMessage.decode(Answer.self, answer)
   }
 }

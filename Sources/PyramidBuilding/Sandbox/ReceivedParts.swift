@@ -10,7 +10,7 @@ struct ReceivedParts {
   private var room, filled: Int
 
   /// The maximum number of entries besides the tiles.
-  private static let mostEntries = 100
+  private static let maxEntries = 100
 
   /// Returns `nil` if `memory`, in bytes, is too small to track so many tiles. No picture that fits into it has them.
   init?(of plan: BuildPlan, within memory: Int) {
@@ -18,7 +18,7 @@ struct ReceivedParts {
     guard count <= memory / 64 else { return nil }
     tiles = Array(repeating: false, count: count)
     missing = count
-    room = plan.mostBytes
+    room = plan.maxBytes
     filled = 0
   }
 
@@ -45,7 +45,7 @@ struct ReceivedParts {
   mutating func insert(entry name: String) -> Bool {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
     let isPath = parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." } && name.utf8.count <= 255
-    guard isPath, entries.count < Self.mostEntries else { return false }
+    guard isPath, entries.count < Self.maxEntries else { return false }
     return entries.insert(name).inserted
   }
 }

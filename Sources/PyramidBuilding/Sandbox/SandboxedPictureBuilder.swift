@@ -20,7 +20,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
   /// The memory limit in bytes of a sandboxed process that opens a picture, before its need is known.
   static let opening = 256 << 20
   /// The maximum number of pictures that share a sandboxed process, one after the other.
-  static let mostPictures = 40
+  static let maxPictures = 40
   /// The maximum file size in bytes of a picture that shares its process; photographs are smaller. A new process must
   /// allocate all memory again, which takes a third longer than a photograph's tiles.
   private static let small = 32 << 20
@@ -83,7 +83,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
     defer { for file in files { close(file) } }
     readable = [source.path]
     if !needs.isUncommon, Self.isSmall(source) {
-      for next in upcoming where Self.isSmall(next) && files.count < Self.mostPictures {
+      for next in upcoming where Self.isSmall(next) && files.count < Self.maxPictures {
         // An unreadable source is reported when it is built.
         guard let file = try? SourceFile(path: next.path) else { continue }
         let needs = SourceNeeds(file)
@@ -94,7 +94,7 @@ final class SandboxedPictureBuilder: PictureBuilder {
     }
     let seconds = builder.imageTimeout
     let limits = SandboxLimits(
-      memory: min(Self.opening, pool.memoryLimit), mostMemory: pool.memoryLimit,
+      memory: min(Self.opening, pool.memoryLimit), maxMemory: pool.memoryLimit,
       processorSeconds: seconds * builder.jobs * readable.count + 5)
     do throws(TerminationReason) {
       process = try server.begin(BuildWorker.kind, limits, reading: files, preload: needs.preload)

@@ -36,7 +36,7 @@ struct SourceNeeds {
       open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     }
     let own = ([itself] + others).filter { $0 >= 0 }
-    return own + listedFiles.prefix(ProcessLauncher.mostFiles - own.count).compactMap(Self.openListed)
+    return own + listedFiles.prefix(ProcessLauncher.maxFiles - own.count).compactMap(Self.openListed)
   }
 
   /// Opens a regular file, but no folder and no link: the name comes from an untrusted file.
@@ -84,7 +84,7 @@ struct SourceNeeds {
   /// may be a home directory.
   private var slideFiles: [String] {
     guard [".vms", ".vmu"].contains(where: name.lowercased().hasSuffix),
-      let file = FileHandle(forReadingAtPath: path), let text = try? file.read(upToCount: Self.longestList)
+      let file = FileHandle(forReadingAtPath: path), let text = try? file.read(upToCount: Self.maxListLength)
     else { return [] }
     var names: [String] = []
     for line in text.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
@@ -96,13 +96,13 @@ struct SourceNeeds {
         !names.contains(value)
       else { continue }
       names.append(value)
-      if names.count == ProcessLauncher.mostFiles { break }
+      if names.count == ProcessLauncher.maxFiles { break }
     }
     return names.map { "\(parentFolder(path))/\($0)" }
   }
 
   /// Maximum bytes of that text, as in OpenSlide.
-  private static let longestList = 64 << 10
+  private static let maxListLength = 64 << 10
 
   private static func trimmed(_ bytes: Data) -> String {
     String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespaces)

@@ -9,7 +9,7 @@ package enum TileCheckWorker {
 
   private static let check: UInt32 = 1
   /// Maximum bytes of the reply about a tile.
-  private static let longestAnswer = 1 << 16
+  private static let maxAnswerSize = 1 << 16
   /// The timeout of one tile in seconds.
   private static let seconds = 60
 
@@ -26,7 +26,7 @@ package enum TileCheckWorker {
     let side = min(pyramid.tileSize + 2 * pyramid.overlap, 1 << 14)
     let memory = 96 << 20 + 2 * format.bytesPerDecodedPixel * side * side
     return WorkerPool(
-      kind, SandboxLimits(memory: memory, mostMemory: memory, processorSeconds: 3600), longestUse: 10_000)
+      kind, SandboxLimits(memory: memory, maxMemory: memory, processorSeconds: 3600), maxUses: 10_000)
   }
 
   /// Returns the defect of a tile, as a clause without a subject; nil if it has none.
@@ -44,7 +44,7 @@ package enum TileCheckWorker {
     let numbers = [TileFormat.allCases.firstIndex(of: format)!, size.width, size.height]
     do throws(TerminationReason) {
       let question = numbers.withUnsafeBytes { Array($0) } + bytes
-      let message = try pool.ask(server, check, question, longest: longestAnswer, seconds: seconds)
+      let message = try pool.ask(server, check, question, longest: maxAnswerSize, seconds: seconds)
       return message.bytes.isEmpty ? nil : String(decoding: message.bytes, as: UTF8.self).sanitizedLine
     } catch {
       return error.isTemporary ? "could not be checked: \(error)" : "does not decode: \(error)"

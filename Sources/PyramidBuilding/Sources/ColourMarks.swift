@@ -107,7 +107,7 @@ extension Image {
       image = picture
     } else {
       let access = needsRandomAccess(path: path, loader) ? .random : access
-      let page = page ?? largestPage(path: path, loader)
+      let page = page ?? maxPageSize(path: path, loader)
       image = try Image(path: path, access: access, page: page, scale: scale, isDamaged: log != nil)
         .corrected(of: loader, path: path)
     }

@@ -6,12 +6,12 @@ import ZigguratMetadata
 /// Descriptions are untrusted, and a file may have thousands of them: every byte is read only a few times.
 extension PictureRole {
   /// Maximum bytes of a description that are read.
-  private static let longestDescription = 1 << 20
+  private static let maxDescriptionLength = 1 << 20
 
   /// Finds the role in a line of its own, as Aperio's `label 387x463`, or in a field for the picture's type. Examples
   /// are `<ImageType>Label</ImageType>` of Akoya's QPTIFF and `ImageType: ORIGINAL\PRIMARY\LABEL\NONE`.
   init?(describedBy description: String) {
-    let start = String(decoding: description.utf8.prefix(Self.longestDescription), as: UTF8.self)
+    let start = String(decoding: description.utf8.prefix(Self.maxDescriptionLength), as: UTF8.self)
     let text = Array(FoldedText.folded(start).utf8)
     guard let first = text.firstIndex(of: UInt8(ascii: "<")) else {
       guard let role = Self.role(ofLines: text[...]) else { return nil }
@@ -28,7 +28,7 @@ extension PictureRole {
   /// Whether `init(describedBy:)` may miss a role, because the description is too long, or has undecodable or escaped
   /// characters.
   static func isUnreadable(_ description: String) -> Bool {
-    if description.utf8.count > longestDescription { return true }
+    if description.utf8.count > maxDescriptionLength { return true }
     return description.unicodeScalars.contains("\u{fffd}") || description.contains("<!ENTITY")
   }
 
@@ -152,17 +152,17 @@ extension PictureRole {
       if quote != nil { rest = rest.dropFirst() }
       let value = rest.prefix { quote == nil ? $0 > 0x20 && $0 != UInt8(ascii: "/") : $0 != quote }
       rest = rest[value.endIndex...].dropFirst()
-      found.append((localName(&key), FoldedText.value(string(value.prefix(longestValue)))))
+      found.append((localName(&key), FoldedText.value(string(value.prefix(maxValueLength)))))
     }
     return found
   }
 
-  private static let longestValue = 1000
+  private static let maxValueLength = 1000
 
   /// Returns the text of an element without child elements.
   private static func content(_ rest: Bytes) -> String {
     let mark = Array("<![CDATA[".utf8)
-    let rest = rest.drop { $0 <= 0x20 }.prefix(longestValue)
+    let rest = rest.drop { $0 <= 0x20 }.prefix(maxValueLength)
     let text =
       rest.starts(with: mark) ? rest.dropFirst(mark.count).prefix { $0 != UInt8(ascii: "]") } : rest
     return FoldedText.value(string(text.prefix { $0 != UInt8(ascii: "<") }))
@@ -258,7 +258,7 @@ extension PictureRole {
 
   private static func trimmed(_ value: Bytes) -> String {
     FoldedText.value(
-      string(value.drop { $0 <= 0x20 || "\"'[(-".utf8.contains($0) }.prefix(longestValue)))
+      string(value.drop { $0 <= 0x20 || "\"'[(-".utf8.contains($0) }.prefix(maxValueLength)))
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {
@@ -276,7 +276,7 @@ extension PictureRole {
     let start = part.drop { $0 <= 0x20 || "\"'(".utf8.contains($0) }
     for number in ["0008)", "00080008", "0008,0008"] where start.starts(with: number.utf8) {
       let value = start.dropFirst(number.utf8.count).drop { !isStart($0) }
-      return (value.prefix(longestValue), true)
+      return (value.prefix(maxValueLength), true)
     }
     var rest = part
     while let found = position(of: image, in: rest) {
@@ -297,7 +297,7 @@ extension PictureRole {
 
   /// Returns the value without the next field of its line: `Volume Barcode=12`.
   private static func ofOneField(_ rest: Bytes) -> Bytes {
-    let value = rest.drop { !isStart($0) }.prefix(longestValue).prefix { $0 != UInt8(ascii: "<") }
+    let value = rest.drop { !isStart($0) }.prefix(maxValueLength).prefix { $0 != UInt8(ascii: "<") }
     guard let next = value.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }) else {
       return value
     }

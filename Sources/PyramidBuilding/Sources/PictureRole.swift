@@ -28,7 +28,7 @@ extension PictureRole {
   /// [label]`). `Labelled tissue` and `Label of a bottle` do not name a label.
   init?(named name: some StringProtocol) {
     if name.isEmpty { return nil }
-    let name = String(name.prefix(Self.longestName))
+    let name = String(name.prefix(Self.maxNameLength))
     if let role = Self.bracketed(name) {
       self = role
       return
@@ -49,7 +49,7 @@ extension PictureRole {
       self = role
       return
     }
-    let words = Self.words(String(name.prefix(Self.longestName)))
+    let words = Self.words(String(name.prefix(Self.maxNameLength)))
     for (place, word) in words.enumerated() {
       // Label-free microscopy has no labels.
       guard let role = PictureRole(word: word), role.isPrivate,
@@ -64,7 +64,7 @@ extension PictureRole {
   /// Finds a role mentioned in the short description of a picture that is far smaller than another one of its file:
   /// `label: S21-0815`, `Patient label`. Long descriptions come from scanners and use the terms in other senses.
   init?(mentionedInDescription text: String) {
-    guard text.utf8.count <= Self.longestMention, !text.contains("|") else { return nil }
+    guard text.utf8.count <= Self.maxMentionLength, !text.contains("|") else { return nil }
     self.init(mentionedIn: text)
   }
 
@@ -79,7 +79,7 @@ extension PictureRole {
 
   /// Finds a role named in another language, or in the plural. All other terms are ignored.
   init?(inOtherWords text: String) {
-    let words = Self.words(String(text.prefix(Self.longestName)))
+    let words = Self.words(String(text.prefix(Self.maxNameLength)))
     let roles = words.map { Self.otherWords[$0] ?? PictureRole(word: $0) }
     guard let role = roles.lazy.compactMap(\.self).first,
       zip(words, roles).allSatisfy({ $1 != nil || Self.isNeutral($0) })
@@ -104,7 +104,7 @@ extension PictureRole {
     return Dictionary(all.map { (FoldedText.folded($0).lowercased(), $1) }) { first, _ in first }
   }()
 
-  private static let longestMention = 100
+  private static let maxMentionLength = 100
 
   /// Finds the role in the last component of a path: `C:\scans\label.tif`.
   init?(pathed path: String) {
@@ -115,7 +115,7 @@ extension PictureRole {
   /// Finds the role in the value of a type field: `LabelImage`, or DICOM's `ORIGINAL\PRIMARY\LABEL\NONE` (PS3.3,
   /// section C.8.12.4.1.1).
   init?(type: some StringProtocol) {
-    let type = type.prefix(Self.longestName)
+    let type = type.prefix(Self.maxNameLength)
     let parts = type.split(separator: "\\")
     if parts.count > 1 {
       guard let role = parts.lazy.compactMap({ PictureRole(named: $0) }).first else { return nil }
@@ -160,7 +160,7 @@ extension PictureRole {
     }
   }
 
-  private static let longestName = 200
+  private static let maxNameLength = 200
 
   /// Splits a name into folded terms in lower case; `LabelImage` gives two.
   private static func words(_ name: String) -> [String] {

@@ -13,7 +13,7 @@ struct PixelContent {
   private(set) var further: [UInt8] = []
 
   /// The maximum number of parts; no ordinary picture has more.
-  static let mostParts = 1 << 21
+  static let maxParts = 1 << 21
 
   init?(_ file: SourceFile) {
     let reader = file.reader
@@ -39,7 +39,7 @@ struct PixelContent {
   private mutating func readJPEG(_ reader: PositionalReader) -> Bool {
     keep(0..<2)
     var at = 2
-    for _ in 0..<Self.mostParts {
+    for _ in 0..<Self.maxParts {
       guard let head = reader.bytes(at, 4), head[0] == 0xff, head[1] >= 0xc0, !(0xd0...0xd9 ~= head[1])
       else { return false }
       if head[1] == 0xda {
@@ -66,7 +66,7 @@ struct PixelContent {
   private mutating func readPNG(_ reader: PositionalReader) -> Bool {
     keep(0..<8)
     var at = 8
-    for _ in 0..<Self.mostParts {
+    for _ in 0..<Self.maxParts {
       guard let head = PNGChunkHead(reader, at: at) else { return false }
       let length = head.length
       guard length < 1 << 31, at + 12 + length <= reader.size else { return false }

@@ -224,7 +224,7 @@ private struct Drawing {
       let content = PDFPage(path: path, page: page ?? 0)
       if let size = content?.undrawn {
         let picture = "picture of \(size.columns)×\(size.rows) pixels"
-        let limit = "poppler draws \(PDFPage.longestSide) pixels a side at most"
+        let limit = "poppler draws \(PDFPage.maxDimension) pixels a side at most"
         if case .exact = content?.resolution {
           throw ImagingError(
             opening: path,

@@ -4,7 +4,7 @@ import ZigguratImaging
 /// Data in files of phones and cameras that no tile shows.
 enum UnshownData {
   /// Bytes of a JPEG's header that are looked at: extended XMP may have any number.
-  private static let longestHeader = 4 << 20
+  private static let maxHeaderSize = 4 << 20
 
   /// The names of such data, for reports.
   ///
@@ -101,7 +101,7 @@ enum UnshownData {
     of file: ReadableFile, from start: Int, _ body: (_ segment: [UInt8], _ place: Int) -> Void
   ) {
     var at = start + 2
-    while at < start + longestHeader {
+    while at < start + maxHeaderSize {
       let head = file.bytes(from: at, atMost: 4)
       guard head.count == 4, head[0] == 0xff else { return }
       if head[1] == 0xff {

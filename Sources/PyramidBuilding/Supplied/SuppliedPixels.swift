@@ -22,7 +22,7 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
   /// A row of 8-bit pixels.
   private let line: UnsafeMutablePointer<UInt8>
 
-  private static var longestSide: Int { 10_000_000 }
+  private static var maxDimension: Int { 10_000_000 }
   /// Bytes of rows that are asked for at once.
   private static var rowsSize: Int { 1 << 20 }
 
@@ -37,8 +37,8 @@ final class SuppliedPixels<Source: PixelSource>: StripSource, StripDecoding {
     guard bits == 8 || bits == 16 else {
       throw BuildError(name, "invalid bits per sample \(bits) (expected 8 or 16)", .invalidArgument)
     }
-    guard 1...Self.longestSide ~= width, 1...Self.longestSide ~= height else {
-      let expected = "expected sides of 1 to \(Self.longestSide) pixels"
+    guard 1...Self.maxDimension ~= width, 1...Self.maxDimension ~= height else {
+      let expected = "expected sides of 1 to \(Self.maxDimension) pixels"
       throw BuildError(name, "invalid size \(width)×\(height) (\(expected))", .invalidArgument)
     }
     if let refusal = TileArchiveWriter.refusal(source.micronsPerPixel) {

@@ -26,7 +26,7 @@ package struct IIIFTileLink {
   }
 
   /// An upper bound of the header's length without the base, in bytes.
-  package var room: Int { 3 * id.count + URLWriter.longestName + 128 }
+  package var room: Int { 3 * id.count + URLWriter.maxNameLength + 128 }
 
   /// Writes the header's value, terminated by NUL.
   /// - Parameters:

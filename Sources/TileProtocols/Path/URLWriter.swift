@@ -6,7 +6,7 @@ package struct URLWriter {
   package private(set) var count = 0
 
   /// An upper bound of the length of a tile's name, in bytes.
-  package static let longestName = 256
+  package static let maxNameLength = 256
 
   /// - Parameter buffer: with room for everything that will be written.
   package init(_ buffer: UnsafeMutableRawBufferPointer) { self.buffer = buffer }
@@ -15,7 +15,7 @@ package struct URLWriter {
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
   /// - Parameter room: bytes; an upper bound of the length.
-  package static func string(room: Int = longestName, _ write: (inout URLWriter) -> Void) -> String {
+  package static func string(room: Int = maxNameLength, _ write: (inout URLWriter) -> Void) -> String {
     String(unsafeUninitializedCapacity: room) { buffer in
       var text = URLWriter(UnsafeMutableRawBufferPointer(buffer))
       write(&text)

@@ -96,7 +96,7 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     /// Bytes of memory that encoding takes for each pixel.
     var bytesPerPixel = 16
     /// The maximum length of a side in pixels.
-    var longestSide = 65_500
+    var maxDimension = 65_500
   }
 
   /// The position of a media type's subtype: behind `image/`.
@@ -108,11 +108,11 @@ package enum PictureFormat: String, CaseIterable, Sendable {
     case .png: Facts(ending: "png", format: .png, weight: 10)
     case .webp:
       // libwebp 1.2.4 takes 38 for transparency like noise, which it encodes like lossless pixels, and 6 without.
-      Facts(ending: "webp", format: .webp, weight: 4, bytesPerPixel: 48, longestSide: 16_383)
+      Facts(ending: "webp", format: .webp, weight: 4, bytesPerPixel: 48, maxDimension: 16_383)
     case .tif: Facts(ending: "tif", format: .tiff, weight: 18)
     case .gif: Facts(ending: "gif", format: .gif, weight: 26)
     case .avif:
-      Facts(ending: "avif", format: .avif, weight: 8, bytesPerPixel: 64, longestSide: 16_383)
+      Facts(ending: "avif", format: .avif, weight: 8, bytesPerPixel: 64, maxDimension: 16_383)
     case .jxl: Facts(ending: "jxl", format: .jxl, weight: 8, bytesPerPixel: 64)
     }
   }

@@ -14,5 +14,5 @@ package struct PictureLimits: Hashable, Sendable {
   }
 
   /// Returns the maximum length of a side in a format, in pixels.
-  package static func side(of format: PictureFormat) -> Int { format.facts.longestSide }
+  package static func side(of format: PictureFormat) -> Int { format.facts.maxDimension }
 }

@@ -22,7 +22,7 @@ struct TileURLs {
 
   /// Writes the tile's URL as a JSON string.
   func write(_ tile: CoveredTile, _ text: inout JSONText) {
-    withUnsafeTemporaryAllocation(byteCount: URLWriter.longestName, alignment: 1) { buffer in
+    withUnsafeTemporaryAllocation(byteCount: URLWriter.maxNameLength, alignment: 1) { buffer in
       var name = URLWriter(buffer)
       scheme.write(tile.address, tile.source, of: pyramid, format, to: &name)
       text.string { text in

@@ -19,7 +19,7 @@ package struct JoinedTiles {
   /// The maximum side of an MCU in pixels: that of halved chroma.
   private static let widestBlock = 16
   /// libjpeg's longest side in pixels.
-  private static let longestSide = 65_500
+  private static let maxDimension = 65_500
 
   /// Whether a part of the image begins and, if it is rotated, ends on borders of blocks. Then it is a JPEG of the
   /// tiles' own coefficients, unless the tiles differ in their parameters.
@@ -33,7 +33,7 @@ package struct JoinedTiles {
     let pyramid = archive.pyramid
     func isOnBorder(_ number: Int) -> Bool { number % widestBlock == 0 }
     guard archive.format == .jpeg, pyramid.overlap == 0, isOnBorder(pyramid.tileSize),
-      operation(rotation) != nil, max(rectangle.width, rectangle.height) <= longestSide
+      operation(rotation) != nil, max(rectangle.width, rectangle.height) <= maxDimension
     else { return false }
     return isOnBorder(rectangle.x) && isOnBorder(rectangle.y)
       && (rotation.isIdentity || isOnBorder(rectangle.width) && isOnBorder(rectangle.height))

@@ -15,11 +15,11 @@ struct ViewportPlan {
 
   /// Device pixels for one pixel of the image. libvips's coordinates end at ten million, and half a dozen pixels are
   /// read. At this scale, the largest window shows some hundredths of a pixel.
-  private static let largestScale = 1e6
+  private static let maxResolution = 1e6
 
   init(_ pyramid: Pyramid, _ asked: Viewport, devicePixelRatio ratio: Double) {
     let viewport =
-      asked.scale * ratio > Self.largestScale ? asked.scaled(to: Self.largestScale / ratio) : asked
+      asked.scale * ratio > Self.maxResolution ? asked.scaled(to: Self.maxResolution / ratio) : asked
     size = PixelSize(
       width: max(1, Int((viewport.width * ratio).rounded())),
       height: max(1, Int((viewport.height * ratio).rounded())))!

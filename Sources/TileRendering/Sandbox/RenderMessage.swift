@@ -18,7 +18,7 @@ enum RenderMessage {
   /// The maximum bytes of tiles in one message. The first tile may be larger.
   private static let batch = 4 << 20
   /// The maximum number of tiles in one request.
-  static let mostWanted = 8192
+  static let maxWanted = 8192
 
   /// The resources of a render, as its process reports them.
   struct Effort {
@@ -89,7 +89,7 @@ enum RenderMessage {
 
   /// Returns the tiles that a process requests; nil if the pyramid does not have one of them.
   static func numbers(_ bytes: [UInt8], below tileCount: Int) -> [Int]? {
-    guard !bytes.isEmpty, bytes.count % 8 == 0, bytes.count <= 8 * mostWanted else { return nil }
+    guard !bytes.isEmpty, bytes.count % 8 == 0, bytes.count <= 8 * maxWanted else { return nil }
     let numbers = words(bytes[...])
     return numbers.allSatisfy { (0..<tileCount).contains($0) } ? numbers : nil
   }

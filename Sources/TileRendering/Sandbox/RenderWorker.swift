@@ -30,7 +30,7 @@ package enum RenderWorker {
         let picture = try question.request.render(by: renderer) { numbers in
           let there = numbers.prefix { question.tiles[$0] != nil }
           if !there.isEmpty { return there.map { question.tiles[$0]! } }
-          let wanted = Array(numbers.prefix(RenderMessage.mostWanted))
+          let wanted = Array(numbers.prefix(RenderMessage.maxWanted))
           wanted.withUnsafeBytes { session.send(RenderMessage.want, $0) }
           return RenderMessage.parse(tiles: session.next().bytes[...])
         }

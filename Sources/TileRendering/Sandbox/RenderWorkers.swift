@@ -26,16 +26,16 @@ package final class RenderWorkers: Sendable {
   private let options: TileRenderer.Options
   /// The timeout of one picture in seconds.
   private let timeout: Int
-  private let mostKept: Int
+  private let maxKept: Int
   private let kept = Mutex<[Kept]>([])
   private let nanoseconds = Atomic(0)
   /// The renderer for programs without sandboxed processes.
   private let own: TileRenderer
 
   /// The number of pictures after which a process is replaced.
-  private static let longestUse = 10_000
+  private static let maxUses = 10_000
   /// The maximum number of received tiles that are recorded for each process.
-  private static let mostGiven = 1 << 14
+  private static let maxGiven = 1 << 14
   /// The maximum number of processes that are started for one picture, if the system alone is the cause of failures.
   private static let attempts = 4
   /// The nice value of a server's render threads. Tiles take precedence; pictures are delayed while tiles use all
@@ -52,7 +52,7 @@ package final class RenderWorkers: Sendable {
     options.cacheBytes /= max(1, threads)
     self.options = options
     self.timeout = timeout
-    mostKept = max(1, threads)
+    maxKept = max(1, threads)
   }
 
   /// Bytes of decoded tiles in the caches now.
@@ -111,7 +111,7 @@ package final class RenderWorkers: Sendable {
 
   private func begin(_ server: ProcessLauncher, _ archive: TileArchive) throws(TerminationReason) -> Kept {
     let limits = SandboxLimits(
-      memory: RenderLimits.base, mostMemory: RenderLimits.most, processorSeconds: timeout * Self.longestUse,
+      memory: RenderLimits.base, maxMemory: RenderLimits.most, processorSeconds: timeout * Self.maxUses,
       niceness: Self.niceness)
     return Kept(process: try server.begin(RenderWorker.kind, limits), archive: archive)
   }
@@ -133,7 +133,7 @@ package final class RenderWorkers: Sendable {
     try use.process.send(
       RenderMessage.render, RenderMessage.question(options, request, numbers, tiles), within: limit)
     while true {
-      let message = try use.process.receive(longest: need.longestAnswer, within: limit)
+      let message = try use.process.receive(longest: need.maxAnswerSize, within: limit)
       guard message.kind != RenderMessage.want else {
         guard let numbers = RenderMessage.numbers(message.bytes, below: archive.pyramid.tileCount) else {
           throw .garbled
@@ -162,7 +162,7 @@ package final class RenderWorkers: Sendable {
   ) -> (numbers: [Int], tiles: [UInt8]) {
     let (tiles, count) = RenderMessage.tiles(numbers, of: archive)
     let given = Array(numbers.prefix(count))
-    if use.given.count > Self.mostGiven { use.given = [:] }
+    if use.given.count > Self.maxGiven { use.given = [:] }
     for number in given { use.given[number] = archive.version(ofTile: number) ?? 0 }
     return (given, tiles)
   }
@@ -191,12 +191,12 @@ package final class RenderWorkers: Sendable {
   }
 
   private func keep(_ use: Kept) {
-    guard use.answers < Self.longestUse, use.archive?.isLocked == false else { return use.process.end() }
+    guard use.answers < Self.maxUses, use.archive?.isLocked == false else { return use.process.end() }
     let spare = kept.withLock { kept in
       var use = use
       use.since = .now
       kept.append(use)
-      return kept.count > mostKept ? kept.removeFirst() : nil
+      return kept.count > maxKept ? kept.removeFirst() : nil
     }
     spare?.process.end()
   }
@@ -226,7 +226,7 @@ private struct RenderLimits {
   }
 
   /// Returns the maximum size in bytes of a message of a kind.
-  func longestAnswer(_ kind: UInt32) -> Int { kind == RenderMessage.picture ? longest : 1 << 16 }
+  func maxAnswerSize(_ kind: UInt32) -> Int { kind == RenderMessage.picture ? longest : 1 << 16 }
 }
 
 extension TerminationReason {

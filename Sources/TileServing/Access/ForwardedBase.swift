@@ -20,7 +20,7 @@ struct ForwardedBase {
   ]
 
   private static let longest = 4096
-  private static let mostElements = 32
+  private static let maxElements = 32
 
   /// Returns `nil` if no proxy states an address, or if a header is malformed or too long.
   ///
@@ -119,7 +119,7 @@ struct ForwardedBase {
       guard at < bytes.count else { return elements }
       switch bytes[at] {
       case UInt8(ascii: ";"): break
-      case UInt8(ascii: ",") where elements.count < mostElements: elements.append([:])
+      case UInt8(ascii: ",") where elements.count < maxElements: elements.append([:])
       default: return nil
       }
       at += 1

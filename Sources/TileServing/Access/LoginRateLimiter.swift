@@ -9,7 +9,7 @@ struct LoginRateLimiter {
   /// Wrong attempts of an address that are allowed without a delay.
   static let free = 5
   /// Seconds. The delay doubles up to this value.
-  static let longestWait = 900
+  static let maxWait = 900
   /// Seconds after which the wrong attempts of an address expire.
   static let memory = 3600
   /// Maximum number of addresses in memory.
@@ -31,7 +31,7 @@ struct LoginRateLimiter {
     var record = records[address] ?? Record()
     if now - record.last >= Self.memory { record.count = 0 }
     if record.count >= Self.free {
-      let wait = min(1 << min(record.count - Self.free, 20), Self.longestWait)
+      let wait = min(1 << min(record.count - Self.free, 20), Self.maxWait)
       let left = record.last + wait - now
       if left > 0 { return left }
     }

@@ -171,9 +171,9 @@ struct CopyHandler: ChangeHandler {
       return "the region is not inside the image, which has \(image.width)×\(image.height) pixels"
         + (part.straightening == 0 ? "" : ", rotated by \(part.straightening)°")
     }
-    guard part.width <= CropRequest.mostPixels / part.height else {
+    guard part.width <= CropRequest.maxPixels / part.height else {
       return
-        "the region has \(part.width)×\(part.height) pixels; a copy has at most \(CropRequest.mostPixels)"
+        "the region has \(part.width)×\(part.height) pixels; a copy has at most \(CropRequest.maxPixels)"
     }
     return nil
   }

@@ -25,7 +25,7 @@ struct RenderThrottle {
   /// Minimum measuring interval, in seconds. Shorter measurements are noise.
   private static let window = 0.02
   /// Maximum debt after a long render, in seconds of processor time.
-  private static let longestDebt = 0.2
+  private static let maxDebt = 0.2
 
   private let processors = Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
   private let loops: EventLoopCPUTime
@@ -50,7 +50,7 @@ struct RenderThrottle {
       let used = loops.seconds
       isCrowded = used - answering >= Self.crowdedShare * elapsed * processors
       credit += min(elapsed, 1) * processors * Self.share - (renderSeconds - rendering)
-      credit = max(-Self.longestDebt, min(credit, Self.window * processors * Self.share))
+      credit = max(-Self.maxDebt, min(credit, Self.window * processors * Self.share))
       sampled = now
       answering = used
       rendering = renderSeconds

@@ -24,7 +24,7 @@ package struct IDRedirects: Sendable {
   }
 
   /// The maximum number of successive renames that are followed.
-  private static let mostSteps = 64
+  private static let maxSteps = 64
 
   package init(library: String) { self.library = library }
 
@@ -76,7 +76,7 @@ package struct IDRedirects: Sendable {
   /// - Parameter isThere: whether an image has an id.
   package func id(_ old: ImageID, isThere: (ImageID) -> Bool) -> ImageID? {
     var id = old
-    for _ in 0..<Self.mostSteps {
+    for _ in 0..<Self.maxSteps {
       guard let next = next(id) else { return nil }
       if isThere(next) { return next }
       id = next

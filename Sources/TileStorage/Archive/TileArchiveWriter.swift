@@ -19,7 +19,7 @@ public struct TileArchiveWriter: ~Copyable {
   private var failure: ArchiveError?
 
   /// The maximum number of tiles in an archive.
-  package static let mostTiles = 1 << 28
+  package static let maxTiles = 1 << 28
 
   /// Creates a writer.
   ///
@@ -130,7 +130,7 @@ public struct TileArchiveWriter: ~Copyable {
   }
 
   private func check(_ bytes: RawSpan, _ action: String) throws(ArchiveError) {
-    guard bytes.byteCount < SZIWriter.mostBytes else {
+    guard bytes.byteCount < SZIWriter.maxBytes else {
       throw ArchiveError(invalidArgument: "\(bytes.byteCount) bytes are too many", to: action)
     }
   }
@@ -144,8 +144,8 @@ public struct TileArchiveWriter: ~Copyable {
     }
     guard let pyramid else { return nil }
     if pyramid.overlap != 0 { return "invalid overlap \(pyramid.overlap) (SZI expects 0)" }
-    guard pyramid.tileCount <= mostTiles else {
-      return "\(pyramid.tileCount) tiles are too many (allowed: \(mostTiles))"
+    guard pyramid.tileCount <= maxTiles else {
+      return "\(pyramid.tileCount) tiles are too many (allowed: \(maxTiles))"
     }
     return nil
   }

@@ -19,7 +19,7 @@ final class FolderTiles: Sendable {
   private let fileExtension: String
   private let pyramid: Pyramid
   /// The maximum size of a tile in bytes.
-  private let largestTile: Int
+  private let maxTileSize: Int
   let levels: LevelSet
   /// The amount by which Deep Zoom's numbers of the levels exceed their folders' names.
   private let offset: Int
@@ -38,7 +38,7 @@ final class FolderTiles: Sendable {
     self.enclosure = enclosure
     self.fileExtension = fileExtension
     self.pyramid = pyramid
-    largestTile = InputLimit.bytes(ofTileSide: pyramid.tileSize + 2 * pyramid.overlap)
+    maxTileSize = InputLimit.bytes(ofTileSide: pyramid.tileSize + 2 * pyramid.overlap)
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     changed = Self.identity(folder)?.modifiedNanoseconds ?? 0
@@ -110,9 +110,9 @@ final class FolderTiles: Sendable {
     guard stat(path, &status) == 0 else { throw StorageError("open \(path)", errno: errno) }
     let identity = FileIdentity(status)
     if let file = mapped.withLock({ $0.current[number] }), file.identity == identity { return file }
-    guard identity.size <= largestTile else { throw StorageError("open \(path)", "too large for a tile") }
+    guard identity.size <= maxTileSize else { throw StorageError("open \(path)", "too large for a tile") }
     let file = try MappedFile(path: path, keepsDescriptor: false, within: enclosure)
-    guard file.identity.size <= largestTile else {
+    guard file.identity.size <= maxTileSize else {
       throw StorageError("open \(path)", "too large for a tile")
     }
     // Two threads may have mapped it: the first mapping stays.
@@ -145,7 +145,7 @@ extension FolderTiles: TileBacking {
   func copy(ofTile number: Int, _ action: String) throws(StorageError) -> [UInt8]? {
     guard let path = path(number) else { throw StorageError(action, "it is outside the pyramid") }
     do throws(StorageError) {
-      return try MappedFile.contents(path: path, atMost: largestTile, within: enclosure)
+      return try MappedFile.contents(path: path, atMost: maxTileSize, within: enclosure)
     } catch {
       if error.kind == .notFound, isLeftOut(number) { return nil }
       throw error.during(action)

@@ -9,7 +9,7 @@ extension ObjectImage {
   /// The number of bytes before a directory that are read with it: the descriptor and small entries of this program.
   private static let before = 64 << 10
   /// The maximum size of a directory in bytes: that of ten million tiles.
-  private static let longestDirectory = 1 << 30
+  private static let maxDirectorySize = 1 << 30
 
   /// Opens the archive under a key by one read of its end, and by a second if it has more than 2,500 tiles.
   /// - Parameters:
@@ -49,7 +49,7 @@ extension ObjectImage {
         if case .before(let first) = try ZIPDirectory.extent(end.bytes, at: start) {
           let from = max(0, first - ObjectImage.before)
           // The end of a long directory may lie before these bytes, and the directory before that.
-          guard rounds < 2, start - from <= ObjectImage.longestDirectory else {
+          guard rounds < 2, start - from <= ObjectImage.maxDirectorySize else {
             throw StorageError("read the archive", "its ZIP directory is damaged or too long")
           }
           return read(version, from..<start) { take(version, [$0, end], rounds: rounds + 1) }

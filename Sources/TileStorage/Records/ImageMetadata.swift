@@ -144,12 +144,12 @@ extension ImageMetadata {
 
 extension ImageMetadata {
   /// Maximum length of an address in bytes.
-  private static let longestAddress = 1000
+  private static let maxAddressLength = 1000
 
   /// Returns the text if it is an address for links in a browser: with another scheme it could be a script.
   package static func webAddress(_ text: String) -> String? {
     let isAddress = text.prefixMatch(of: #/https?://[^/]/#.ignoresCase()) != nil
     let isPlain = text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }
-    return isAddress && isPlain && text.utf8.count <= longestAddress ? text : nil
+    return isAddress && isPlain && text.utf8.count <= maxAddressLength ? text : nil
   }
 }

@@ -25,7 +25,7 @@ struct SZIContents: ~Copyable {
     }
     // A few entries besides are always allowed.
     room = max(room - pyramid.tileCount * TileIndex.placeSize, 4096)
-    let largestTile = InputLimit.bytes(ofTileSide: pyramid.tileSize + 2 * pyramid.overlap)
+    let maxTileSize = InputLimit.bytes(ofTileSide: pyramid.tileSize + 2 * pyramid.overlap)
     let index = TileIndex(pyramid)
     var others: [String: TileIndex.Place] = [:]
     var oversized: [String] = []
@@ -43,7 +43,7 @@ struct SZIContents: ~Copyable {
           if let number = grid.index(
             level: address.level + offset, column: address.column, row: address.row)
           {
-            guard entry.size <= largestTile else {
+            guard entry.size <= maxTileSize else {
               throw StorageError(
                 "read the archive", "a tile of \(entry.size) bytes is larger than its pixels can be")
             }

@@ -19,7 +19,7 @@ package final class SZIWriter {
   private var others: [(name: [UInt8], offset: Int, size: Int, crc: UInt32)] = []
   private static let bufferSize = 1 << 20
   /// The upper limit of an entry's size in bytes: ZIP64 fields are only used for the file as a whole.
-  static let mostBytes = 0xffff_ffff
+  static let maxBytes = 0xffff_ffff
   private var position: Int { flushed + buffer.count }
 
   /// The name in errors of an archive whose path the writing process does not know.
@@ -128,7 +128,7 @@ package final class SZIWriter {
   }
 
   private func append(_ name: [UInt8], _ bytes: UnsafeRawBufferPointer, crc: UInt32) throws(StorageError) {
-    guard bytes.count < Self.mostBytes else {
+    guard bytes.count < Self.maxBytes else {
       throw StorageError("write \(output.name)", "an entry of \(bytes.count) bytes is too large")
     }
     ZIPRecord.appendLocalHeader(&buffer, name: name, size: bytes.count, crc: crc)

@@ -24,7 +24,7 @@ import ZigguratTestSupport
     allowance.giveBack(plan(1000, 600))
     #expect(allowance.take(plan(1000, 1000)))
     #expect(!allowance.take(plan(1, 1)))
-    #expect(allowance.admits(pages: 1000) && !allowance.admits(pages: BuildAllowance.mostPages))
+    #expect(allowance.admits(pages: 1000) && !allowance.admits(pages: BuildAllowance.maxPages))
   }
 
   /// Answers of a process that says these messages, one after the other, and then nothing.

@@ -73,7 +73,7 @@ import TileGeometry
   @Test func `the plan of a gigapixel picture is valid`() throws {
     let text = "{\"width\":1000000,\"height\":1000000,\"tileSize\":512,\"format\":\"jpg\",\"memory\":1}"
     let plan = try JSONDecoder().decode(PlanMessage.self, from: Data(text.utf8))
-    #expect(plan.plan(BuildOptions())?.mostBytes == 6_000_000_000_000 + 1 << 27)
+    #expect(plan.plan(BuildOptions())?.maxBytes == 6_000_000_000_000 + 1 << 27)
   }
 
   @Test(arguments: [

@@ -90,7 +90,7 @@ enum DeclaredEnd {
   private static func number(_ bytes: ArraySlice<UInt8>) -> Int { ByteOrder.big.number(bytes) }
 
   /// Bytes of a table that are read.
-  private static let longestTable = 64 << 20
+  private static let maxTableSize = 64 << 20
 
   private static func sgi(_ header: SGIHeader, _ file: SourceFile) -> Int? {
     if !header.hasRuns { return 512 + header.width * header.rows * header.bytesPerSample }
@@ -118,7 +118,7 @@ enum DeclaredEnd {
     case 1:
       // The lengths of the rows.
       let size = isLarge ? 4 : 2
-      guard rows * size <= longestTable, let table = file.bytes(place, rows * size) else {
+      guard rows * size <= maxTableSize, let table = file.bytes(place, rows * size) else {
         return place + rows * size
       }
       let lengths = (0..<rows).map { row -> Int in number(table[row * size..<(row + 1) * size]) }

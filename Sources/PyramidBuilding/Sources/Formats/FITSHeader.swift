@@ -10,14 +10,14 @@ struct FITSHeader {
 
   private static let blockSize = 2880
   /// Units and blocks of a header that are looked at.
-  private static let (mostUnits, mostBlocks) = (1000, 1000)
+  private static let (maxUnits, maxBlocks) = (1000, 1000)
 
   /// `nil` if the file is no FITS.
   init?(_ file: SourceFile) {
     guard file.bytes(0, 6)?.elementsEqual("SIMPLE".utf8) == true else { return nil }
     var (at, count) = (0, 0)
     var blank: Double?
-    for _ in 0..<Self.mostUnits {
+    for _ in 0..<Self.maxUnits {
       guard let unit = Self.unit(file, at) else { break }
       if unit.dataSize > 0 { count += 1 }
       if count == 1, unit.dataSize > 0 { blank = unit.blank }
@@ -33,7 +33,7 @@ struct FITSHeader {
   private static func unit(_ file: SourceFile, _ start: Int) -> (end: Int, dataSize: Int, blank: Double?)? {
     var values: [String: Int] = [:]
     var numbers: [String: Double] = [:]
-    for block in 0..<mostBlocks {
+    for block in 0..<maxBlocks {
       guard let bytes = file.bytes(start + block * blockSize, blockSize) else { return nil }
       if block == 0, !bytes.starts(with: "SIMPLE".utf8), !bytes.starts(with: "XTENSION".utf8) { return nil }
       for card in stride(from: 0, to: blockSize, by: 80) {

@@ -20,7 +20,7 @@ struct GIFHeader {
   let missingPixels: Int?
 
   /// Blocks that are looked at, of 255 bytes at most.
-  private static let mostBlocks = 1 << 22
+  private static let maxBlocks = 1 << 22
 
   /// `nil` if the file is no GIF, or has no frame.
   ///
@@ -36,7 +36,7 @@ struct GIFHeader {
     var colour: [UInt8] = []
     var missing: Int?
     var (frames, hasTransparency, isAnimated, hasEnd, isInside) = (0, false, false, false, false)
-    blocks: for _ in 0..<Self.mostBlocks {
+    blocks: for _ in 0..<Self.maxBlocks {
       guard let kind = bytes.next() else { break }
       isInside = true
       switch kind {
@@ -139,13 +139,13 @@ private struct LZWCodes {
   private var last: Int?
   private var (bits, bitCount) = (0, 0)
 
-  private static let mostCodes = 1 << 12
+  private static let maxCodes = 1 << 12
 
   init(_ minimumSize: UInt8) {
     self.minimumSize = Int(minimumSize)
     haveEnded = !(1...11 ~= minimumSize)
     let clear = haveEnded ? 2 : 1 << Int(minimumSize)
-    lengths = [Int](repeating: 1, count: Self.mostCodes)
+    lengths = [Int](repeating: 1, count: Self.maxCodes)
     next = clear + 2
     size = self.minimumSize + 1
   }
@@ -169,13 +169,13 @@ private struct LZWCodes {
       last = nil
       return
     }
-    guard code != clear + 1, code < next || code == next && last != nil && next < Self.mostCodes,
+    guard code != clear + 1, code < next || code == next && last != nil && next < Self.maxCodes,
       last != nil || code < clear
     else {
       haveEnded = true
       return
     }
-    if let last, next < Self.mostCodes {
+    if let last, next < Self.maxCodes {
       lengths[next] = lengths[last] + 1
       next += 1
       if next == 1 << size, size < 12 { size += 1 }

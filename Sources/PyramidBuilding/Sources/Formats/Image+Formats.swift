@@ -54,7 +54,7 @@ extension Image {
   }
 
   /// The page to read of a file that has one picture in several sizes: the largest; nil for the first one.
-  static func largestPage(path: String, _ loader: String?) -> Int? {
+  static func maxPageSize(path: String, _ loader: String?) -> Int? {
     guard loader == "magickload", let file = try? SourceFile(path: path),
       let largest = IconDirectory(file)?.largest, largest > 0
     else { return nil }

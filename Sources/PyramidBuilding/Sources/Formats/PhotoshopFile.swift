@@ -22,8 +22,8 @@ struct PhotoshopFile {
   private let rows: [Int]
 
   /// Rows of all planes whose lengths are read.
-  private static let mostRows = 16 << 20
-  private static let longestProfile = 16 << 20
+  private static let maxRows = 16 << 20
+  private static let maxProfileSize = 16 << 20
 
   /// `nil` if the file is no Photoshop file, or ends before the rows of its composite are listed.
   init?(_ file: SourceFile) {
@@ -34,8 +34,8 @@ struct PhotoshopFile {
     }
     guard let channels = number(12, 2), let height = number(14, 4), let width = number(18, 4),
       let depth = number(22, 2), let mode = number(24, 2), let colours = number(26, 4),
-      1...56 ~= channels, 1...32 ~= depth, 1...Image.longestSide ~= width, height > 0,
-      height <= Self.mostRows / channels
+      1...56 ~= channels, 1...32 ~= depth, 1...Image.maxDimension ~= width, height > 0,
+      height <= Self.maxRows / channels
     else { return nil }
     let isLarge = start[5] == 2
     let lengthSize = isLarge ? 8 : 4
@@ -99,7 +99,7 @@ struct PhotoshopFile {
       let count = ByteOrder.big.number(length)
       let content = at + 10 + nameSize
       if Int(head[4]) << 8 | Int(head[5]) == wanted {
-        return count <= longestProfile ? file.bytes(content, count) : nil
+        return count <= maxProfileSize ? file.bytes(content, count) : nil
       }
       at = content + (count + 1) / 2 * 2
     }

@@ -9,7 +9,7 @@ struct SGIHeader {
   let rows: Int
 
   /// Bytes of a table of streams that are read.
-  private static let longestTable = 64 << 20
+  private static let maxTableSize = 64 << 20
 
   /// `nil` if there are fewer than 12 bytes.
   init?(_ start: [UInt8]) {
@@ -26,7 +26,7 @@ struct SGIHeader {
 
   /// Returns the places of the rows' streams; `nil` if the file does not have their table, or it is too long.
   func streams(in file: SourceFile) -> [Range<Int>]? {
-    guard rows * 8 <= Self.longestTable, let table = file.bytes(512, rows * 8) else { return nil }
+    guard rows * 8 <= Self.maxTableSize, let table = file.bytes(512, rows * 8) else { return nil }
     // The places of the rows, and then their lengths.
     return (0..<rows).map { row in
       let place = ByteOrder.big.number(table, at: 4 * row, 4)

@@ -38,9 +38,9 @@ final class PNGFile {
   let inflatedRows: [(bytes: Int, count: Int)]
 
   /// Deflate expands no byte to more than this many.
-  private static let largestExpansion = 1032
+  private static let maxExpansion = 1032
   /// Maximum bytes of a row. A few rows are kept in memory, and libvips refuses wider images.
-  private static let longestRow = 1 << 26
+  private static let maxRowLength = 1 << 26
 
   init(path: String) throws(BuildError) {
     chunks = try PNGChunkReader(path: path)
@@ -98,14 +98,14 @@ final class PNGFile {
         "its transparent colour"
       } else if bands == nil || header[10] != 0 || header[11] != 0 {
         "its unknown kind"
-      } else if width > Self.longestRow / samples {
+      } else if width > Self.maxRowLength / samples {
         "the length of its rows"
       } else {
         nil
       }
     let rowSize = (width * samples * Int(depth) + 7) / 8 + 1
     inflatedRows = Self.inflatedRows(width, height, bits: samples * Int(depth), isInterlaced: header[12] == 1)
-    guard rowSize <= chunks.fileSize * Self.largestExpansion / height else {
+    guard rowSize <= chunks.fileSize * Self.maxExpansion / height else {
       throw chunks.refused("says that it is \(width) × \(height) pixels, more than its file can hold")
     }
   }

@@ -2,7 +2,7 @@
 /// of data that do not inflate, and no row of a damaged interlaced file.
 enum PNGRepair {
   /// Bytes of a chunk that is taken over.
-  private static let longestChunk = 1 << 26
+  private static let maxChunkSize = 1 << 26
 
   /// - Parameter log: receives the lost data.
   /// - Throws: an error if no pixel data are left.
@@ -12,11 +12,11 @@ enum PNGRepair {
     var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
     while try chunks.next() != PNGChunk.data {
       let name = chunks.name
-      guard chunks.remaining <= longestChunk else {
+      guard chunks.remaining <= maxChunkSize else {
         try chunks.finish()
         continue
       }
-      let body = try chunks.rest(atMost: longestChunk)
+      let body = try chunks.rest(atMost: maxChunkSize)
       let isSound = try chunks.finish()
       // An index into a palette that is damaged is nearer to its colour than none.
       if isSound || name == PNGChunk.palette { bytes += PNGChunk.bytes(name, body) }

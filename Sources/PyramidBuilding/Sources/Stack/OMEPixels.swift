@@ -16,8 +16,8 @@ struct OMEPixels: StackPlanes {
   private let others: [Int: String]
 
   /// The maximum of a plausible size.
-  private static let mostPlanes = 1 << 20
-  private static let mostChannels = 1 << 16
+  private static let maxPlanes = 1 << 20
+  private static let maxChannels = 1 << 16
 
   /// Returns `nil` if the text is not OME-XML, or not understood.
   ///
@@ -34,8 +34,8 @@ struct OMEPixels: StackPlanes {
     guard let order = found.pixels?["DimensionOrder"].map(Array.init), order.count == 5,
       order.prefix(2) == ["X", "Y"], Set(order.dropFirst(2)) == ["C", "Z", "T"],
       let sizeC = found.number("SizeC"), let sizeZ = found.number("SizeZ"), let sizeT = found.number("SizeT"),
-      1...Self.mostChannels ~= sizeC, 1...Self.mostPlanes ~= sizeZ, 1...Self.mostPlanes ~= sizeT,
-      sizeC * sizeZ <= Self.mostPlanes, sizeC * sizeZ * sizeT <= Self.mostPlanes,
+      1...Self.maxChannels ~= sizeC, 1...Self.maxPlanes ~= sizeZ, 1...Self.maxPlanes ~= sizeT,
+      sizeC * sizeZ <= Self.maxPlanes, sizeC * sizeZ * sizeT <= Self.maxPlanes,
       let channels = Self.channels(found.channels, sizeC, samples)
     else { return nil }
     self.channels = channels
@@ -120,7 +120,7 @@ struct OMEPixels: StackPlanes {
       let first = index(place, order, sizes)
       let page = each.directory
       let planes = each.count ?? (page == nil ? count : 1)
-      guard (page ?? start) >= 0, (page ?? start) < mostPlanes else { continue }
+      guard (page ?? start) >= 0, (page ?? start) < maxPlanes else { continue }
       for offset in 0..<max(0, min(planes, count - first, room)) {
         if isElsewhere {
           others[first + offset] = each.file ?? ""

@@ -178,7 +178,7 @@ extension TIFFTags {
     if format != SAMPLEFORMAT_IEEEFP, extra.contains(Int(EXTRASAMPLE_ASSOCALPHA)) { return false }
     // It takes the tiles of planes for one plane's, and does not read planes of gray.
     if isSeparate, isTiled || isGray { return false }
-    if isTiled, unitHeight > Self.largestTile / unitWidth { return false }
+    if isTiled, unitHeight > Self.maxTileSize / unitWidth { return false }
     let isWhole = format == SAMPLEFORMAT_UINT && (bits == 8 || bits == 16)
     switch photometric {
     case PHOTOMETRIC_MINISBLACK:
@@ -198,7 +198,7 @@ extension TIFFTags {
   }
 
   /// Pixels of the largest tile that libvips is given.
-  private static let largestTile = 1 << 24
+  private static let maxTileSize = 1 << 24
 
   /// Integers of 1, 2 or 4 bits.
   private var isPackedGray: Bool { format == SAMPLEFORMAT_UINT && samples == 1 && [1, 2, 4].contains(bits) }

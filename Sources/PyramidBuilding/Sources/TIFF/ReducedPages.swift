@@ -3,7 +3,7 @@ import ZigguratImaging
 /// Pages of a TIFF file whose sizes are those of a pyramid, and whose tags do not say whether they are its levels.
 enum ReducedPages {
   /// Sandboxed processes of the grid in which two pages are compared, at most, on each side.
-  private static let mostCells = 64
+  private static let maxCells = 64
   /// Pixels on each side below which a page says little about the one before it.
   private static let leastSide = 32
 
@@ -26,8 +26,8 @@ enum ReducedPages {
   /// Compares the mean values of areas: a copy differs by far less than either picture varies.
   private static func isCopy(_ small: Image, of large: Image) throws(ImagingError) -> Bool {
     guard small.bands == large.bands else { return false }
-    let columns = min(mostCells, max(1, small.width / 4))
-    let rows = min(mostCells, max(1, small.height / 4))
+    let columns = min(maxCells, max(1, small.width / 4))
+    let rows = min(maxCells, max(1, small.height / 4))
     let first = try large.means(columns: columns, rows: rows)
     let second = try small.means(columns: columns, rows: rows)
     let count = Double(first.count)

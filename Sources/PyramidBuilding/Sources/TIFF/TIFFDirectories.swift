@@ -90,22 +90,22 @@ struct TIFFDirectories: Sendable {
   private var seen: Set<Int> = []
   /// Entries and bytes of their values that may yet be read, in the whole file: directories may list each other, lie
   /// one over the other, and have the same value.
-  private var (entriesLeft, bytesLeft) = (mostFileEntries, 64 << 20)
+  private var (entriesLeft, bytesLeft) = (maxFileEntries, 64 << 20)
   /// Bytes of text that may yet come.
   private var textLeft = 32 << 20
 
   /// Twenty for each of the most directories.
-  static let mostFileEntries = 2_000_000
-  static let mostDirectories = 100_000
-  static let mostEntries = 4096
-  private static let mostParts = 64
-  private static let mostImageJParts = 1 << 20
-  private static let longestText = 16 << 20
+  static let maxFileEntries = 2_000_000
+  static let maxDirectories = 100_000
+  static let maxEntries = 4096
+  private static let maxParts = 64
+  private static let maxImageJParts = 1 << 20
+  private static let maxTextLength = 16 << 20
 
   /// `nil` if the file is no TIFF.
   ///
   /// - Parameter most: how many directories are read.
-  init?(_ file: SourceFile, most: Int = mostDirectories) {
+  init?(_ file: SourceFile, most: Int = maxDirectories) {
     reader = file.reader
     guard let head = reader.bytes(0, 8), let order = TIFFEntry.order(head) else { return nil }
     self.order = order
@@ -131,7 +131,7 @@ struct TIFFDirectories: Sendable {
       return nil
     }
     let count = order.number(head)
-    guard 1...Self.mostEntries ~= count else {
+    guard 1...Self.maxEntries ~= count else {
       noteMissing(place, depth, offset, countSize)
       return nil
     }
@@ -180,7 +180,7 @@ struct TIFFDirectories: Sendable {
       case 285: directory.pageNames += texts(entry, &directory.hasUnreadText)
       case 296: directory.resolutionUnit = numbers(entry).first
       case 297: directory.hasPageNumber = true
-      case 330: parts = numbers(entry, most: Self.mostParts)
+      case 330: parts = numbers(entry, most: Self.maxParts)
       case 339: directory.isFloatingPoint = numbers(entry).first == 3
       case 513: interchange.start = numbers(entry).first
       case 514: interchange.count = numbers(entry).first
@@ -190,9 +190,9 @@ struct TIFFDirectories: Sendable {
       case 37724: directory.hasLayers = true
       case 50706: directory.hasDNGVersion = true
       case 50838 where all.isEmpty && depth == 0:
-        directory.imageJCounts = numbers(entry, most: Self.mostImageJParts)
+        directory.imageJCounts = numbers(entry, most: Self.maxImageJParts)
       case 50839 where all.isEmpty && depth == 0:
-        directory.imageJData = self.bytes(entry, most: Self.longestText) ?? []
+        directory.imageJData = self.bytes(entry, most: Self.maxTextLength) ?? []
       case 65421: directory.sourceLens = real(entry)
       default: break
       }
@@ -297,7 +297,7 @@ struct TIFFDirectories: Sendable {
   /// - Parameter isUnread: set if a part of them could not be read.
   private mutating func texts(_ entry: TIFFEntry, _ isUnread: inout Bool) -> [String] {
     guard entry.count > 0 else { return [] }
-    let most = min(textLeft, Self.longestText)
+    let most = min(textLeft, Self.maxTextLength)
     guard [1, 2, 6, 7, 129].contains(entry.type), let bytes = bytes(entry, most: most) else {
       isUnread = true
       return []

@@ -35,7 +35,7 @@ struct TIFFFile {
   var isStored: Bool { tags.compression == COMPRESSION_NONE }
 
   /// The largest unit that is held in memory decoded, one per thread.
-  private static let largestUnit = 1 << 26
+  private static let maxUnitSize = 1 << 26
 
   init(path: String, tileSize: Int) throws(BuildError) {
     let handle = try TIFFHandle(path: path)
@@ -85,7 +85,7 @@ struct TIFFFile {
   }
 
   private static func obstacle(_ width: Int, _ height: Int, _ bands: Int, tileSize: Int) -> String? {
-    height <= 2 * tileSize && width <= largestUnit / (height * bands)
+    height <= 2 * tileSize && width <= maxUnitSize / (height * bands)
       ? nil : "its strips or tiles of \(width) × \(height), too large to be decoded by themselves"
   }
 

@@ -12,7 +12,7 @@ final class TIFFHandle {
   private let messages: Messages
 
   /// The largest allocation of libtiff in bytes: a tile, or the table of tile offsets.
-  private static let largestAllocation: tmsize_t = 1 << 28
+  private static let maxAllocation: tmsize_t = 1 << 28
 
   /// - Parameter page: the page, counted from 0.
   init(path: String, page: Int = 0) throws(BuildError) {
@@ -22,7 +22,7 @@ final class TIFFHandle {
       throw BuildError(path, "no memory for a TIFF reader", isTemporary: true)
     }
     defer { TIFFOpenOptionsFree(options) }
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options, Self.largestAllocation)
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, Self.maxAllocation)
     let owner = Unmanaged.passUnretained(messages).toOpaque()
     TIFFOpenOptionsSetErrorHandlerExtR(
       options,

@@ -15,7 +15,7 @@ extension TIFFDirectories {
   private static let exifTags: Set = [36867, 36881, 37510]
   private static let (exifDirectory, interoperability) = (34665, 40965)
   /// Bytes of all values together.
-  private static let longestMetadata = 16 << 20
+  private static let maxMetadataSize = 16 << 20
 
   /// Returns a classic TIFF file with the metadata of a picture and nothing else; `nil` if the picture has none.
   ///
@@ -24,7 +24,7 @@ extension TIFFDirectories {
   /// - Parameter page: the picture's directory, counted from 0.
   func metadata(ofDirectory page: Int) -> [UInt8]? {
     guard all.indices.contains(page) else { return nil }
-    var room = Self.longestMetadata
+    var room = Self.maxMetadataSize
     let entries = entries(at: all[page].offset)
     var own = values(entries, Self.descriptiveTags, &room)
     let exif = values(self.entries(at: pointer(Self.exifDirectory, in: entries)), Self.exifTags, &room)
@@ -68,7 +68,7 @@ extension TIFFDirectories {
   private func entries(at offset: Int?) -> [TIFFEntry] {
     let countSize = isBig ? 8 : 2
     guard let offset, offset > 0, let count = reader.bytes(offset, countSize).map(order.number),
-      count <= Self.mostEntries,
+      count <= Self.maxEntries,
       let bytes = reader.bytes(offset + countSize, count * TIFFEntry.byteCount(isBig: isBig))
     else { return [] }
     return TIFFEntry.all(in: bytes, order, isBig: isBig)

@@ -35,7 +35,7 @@ struct TIFFTags {
   }
 
   private static let known = Mutex<Known?>(nil)
-  private static let mostKnown = 256
+  private static let maxKnown = 256
 
   /// The name of a tile or strip in messages, counted from 1.
   func name(ofUnit unit: Int) -> String { "\(isTiled ? "tile" : "strip") \(unit + 1) of \(unitCount)" }
@@ -53,7 +53,7 @@ struct TIFFTags {
     guard let file else { return tags }
     known.withLock { known in
       if known?.file != file { known = Known(file: file) }
-      if (known?.pages.count ?? 0) < mostKnown { known?.pages[page] = tags }
+      if (known?.pages.count ?? 0) < maxKnown { known?.pages[page] = tags }
     }
     return tags
   }
@@ -222,8 +222,8 @@ struct TIFFTags {
   ///
   /// - Parameter keepsBands: whether the caller chooses bands, whatever they are.
   func refusal(keepsBands: Bool) -> String? {
-    for (side, tag) in [(width, "ImageWidth"), (height, "ImageLength")] where side > Image.longestSide {
-      return "its \(tag) of \(side) is more than \(Image.longestSide) pixels, the most that are read"
+    for (side, tag) in [(width, "ImageWidth"), (height, "ImageLength")] where side > Image.maxDimension {
+      return "its \(tag) of \(side) is more than \(Image.maxDimension) pixels, the most that are read"
     }
     if isPhotometricUnknown, !keepsBands {
       return

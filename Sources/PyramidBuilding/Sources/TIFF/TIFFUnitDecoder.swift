@@ -14,7 +14,7 @@ final class TIFFUnitDecoder {
   private var stored: [UInt8] = []
 
   /// Bytes of the largest unit that is decoded in memory.
-  static let largestUnit = 1 << 28
+  static let maxUnitSize = 1 << 28
 
   /// The decoder of JPEG data that have other sizes than libtiff expects, and the bytes put before them.
   private var jpeg: (decoder: JPEGDecompressor, start: [UInt8])?
@@ -39,7 +39,7 @@ final class TIFFUnitDecoder {
       tags.isCodedApart
       ? UInt64(tags.unitWidth * tags.samplesInPlane * storedBits / 8) * UInt64(tags.rows(ofUnit: unit))
       : handle.size(ofUnit: unit)
-    guard whole <= UInt64(Self.largestUnit) else { throw BuildError(path, "\(name(unit)) is too large") }
+    guard whole <= UInt64(Self.maxUnitSize) else { throw BuildError(path, "\(name(unit)) is too large") }
     let size = Int(whole)
     if samples.count < size { samples = [UInt8](repeating: 0, count: size) }
     if handle.isMissing(unit) {
@@ -75,7 +75,7 @@ final class TIFFUnitDecoder {
     var (width, height): (Int32, Int32) = (0, 0)
     guard 3...4 ~= tags.samplesInPlane, WebPGetInfo(stored, count, &width, &height) != 0,
       (Int(width), Int(height)) == (tags.unitWidth, tags.unitHeight),
-      stride * tags.unitHeight <= Self.largestUnit, size <= stride * tags.unitHeight
+      stride * tags.unitHeight <= Self.maxUnitSize, size <= stride * tags.unitHeight
     else { return false }
     var whole = [UInt8](repeating: 0, count: stride * tags.unitHeight)
     let decode = tags.samplesInPlane == 3 ? WebPDecodeRGBInto : WebPDecodeRGBAInto
@@ -91,7 +91,7 @@ final class TIFFUnitDecoder {
   /// - Returns: how many it has.
   private func read(_ unit: Int) throws(BuildError) -> Int {
     let count = handle.storedSize(unit)
-    guard count <= UInt64(Self.largestUnit) else { throw BuildError(path, "\(name(unit)) is too large") }
+    guard count <= UInt64(Self.maxUnitSize) else { throw BuildError(path, "\(name(unit)) is too large") }
     if stored.count < Int(count) { stored = [UInt8](repeating: 0, count: Int(count)) }
     let isRead = stored.withUnsafeMutableBytes {
       handle.readStored(unit, to: $0.baseAddress!, count: Int(count))

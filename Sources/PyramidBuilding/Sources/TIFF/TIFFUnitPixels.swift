@@ -42,7 +42,7 @@ final class TIFFUnitPixels: PixelSupply {
   }
 
   /// Maximum bytes of units of which two rows are kept; of larger ones, one row is kept.
-  private static let largestRows = 1 << 26
+  private static let maxRows = 1 << 26
 
   /// - Parameters:
   ///   - page: the page, counted from 0.
@@ -73,7 +73,7 @@ final class TIFFUnitPixels: PixelSupply {
     bytesPerPixel = header.bytesPerSample * header.bands
     // OpenJPEG's samples have 4 bytes.
     let decodedSize = max(bytesPerPixel, 3, tags.isCodedApart ? tags.samplesInPlane * 4 : 0)
-    guard tags.unitHeight <= TIFFUnitDecoder.largestUnit / (tags.unitWidth * decodedSize) else {
+    guard tags.unitHeight <= TIFFUnitDecoder.maxUnitSize / (tags.unitWidth * decodedSize) else {
       throw BuildError(
         path, "its strips or tiles of \(tags.unitWidth) × \(tags.unitHeight) are too large to be decoded")
     }
@@ -86,7 +86,7 @@ final class TIFFUnitPixels: PixelSupply {
         path, "it names \(tags.unitCount) strips or tiles, which are not those of its size")
     }
     // Neighbouring rows of pixels are read together.
-    let isSmall = 2 * tags.unitHeight <= Self.largestRows / (tags.width * bytesPerPixel)
+    let isSmall = 2 * tags.unitHeight <= Self.maxRows / (tags.width * bytesPerPixel)
     keptUnits = keepsAll ? perPlane.partialValue : (isSmall ? 2 : 1) * tags.columns + 2
     if tags.photometric == PHOTOMETRIC_YCBCR || tags.isYCbCrUnderRGB, tags.compression == COMPRESSION_JPEG,
       !tags.isSeparate

@@ -13,7 +13,7 @@ final class TIFFUnitReader {
   private let identifier: [UInt8]
 
   /// Maximum bytes of a read: slightly more than an uncompressed unit of maximum size.
-  private static let largestRead = 1 << 27
+  private static let maxReadSize = 1 << 27
 
   init(_ file: TIFFFile) throws(BuildError) {
     self.file = file
@@ -71,7 +71,7 @@ final class TIFFUnitReader {
   /// - Returns: false if the unit is not deflated, or is damaged.
   private func inflate(_ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int) -> Bool {
     let stored = handle.storedSize(unit)
-    guard let inflater, (1...UInt64(Self.largestRead)).contains(stored) else { return false }
+    guard let inflater, (1...UInt64(Self.maxReadSize)).contains(stored) else { return false }
     let (rows, rowSize) = (file.tags.rows(ofUnit: unit), file.unitWidth * file.bands)
     let room = rows * rowSize + TIFFInflater.slack
     kept.reserve(room + Int(stored))
@@ -85,7 +85,7 @@ final class TIFFUnitReader {
   /// Whether `inflate` has just found the unit damaged, although libtiff decoded its pixels. Some writers pad the last
   /// strip.
   private func isInflatedInVain(_ unit: Int) -> Bool {
-    guard (1...UInt64(Self.largestRead)).contains(handle.storedSize(unit)) else { return false }
+    guard (1...UInt64(Self.maxReadSize)).contains(handle.storedSize(unit)) else { return false }
     switch inflater?.flaw {
     case .damage: return true
     case .length: return file.isTiled || file.tags.rows(ofUnit: unit) == file.unitHeight
@@ -172,7 +172,7 @@ final class TIFFUnitReader {
   /// call.
   func jpeg(_ unit: Int) throws(BuildError) -> UnsafeMutableBufferPointer<UInt8> {
     let size = handle.storedSize(unit)
-    guard (4...UInt64(Self.largestRead)).contains(size) else {
+    guard (4...UInt64(Self.maxReadSize)).contains(size) else {
       throw handle.refused("\(name(unit)) says that it is \(size) bytes long")
     }
     // The offset places the unit's SOI where the last two bytes of the tables are written next.

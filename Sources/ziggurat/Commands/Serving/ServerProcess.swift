@@ -70,12 +70,12 @@ struct ServerProcess {
     let descriptors = Self.raiseDescriptorLimit()
     openArchives = min(512, descriptors / 4)
     // Event loops, databases, sandboxed processes and tiles in transit need descriptors, too.
-    let mostConnections = descriptors - openArchives - descriptors / 8
+    let maxConnections = descriptors - openArchives - descriptors / 8
     var limits = configuration.limits
-    if mostConnections < limits.connections {
-      limits.connections = mostConnections
+    if maxConnections < limits.connections {
+      limits.connections = maxConnections
       Output.note(
-        "connections are limited to \(mostConnections) and open archives to \(openArchives) by the limit of file "
+        "connections are limited to \(maxConnections) and open archives to \(openArchives) by the limit of file "
           + "descriptors (ulimit -n)")
     }
     self.limits = limits
