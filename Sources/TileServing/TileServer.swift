@@ -129,8 +129,8 @@ package final class TileServer: Sendable {
     return MiddlewareList(
       key + [
         MonitorRoutes(), WriterRequirement(library: images.library, isWritable: access.isWritable),
-        CatalogQueue(queue: images.catalogQueue), principals,
-        Audience(
+        CatalogOffload(queue: images.catalogQueue), principals,
+        CachePrivacy(
           hasSpaces: { access.spaces?.wasOffered == true }, isBehindEdge: access.isBehindEdge),
         Compression(),
       ])

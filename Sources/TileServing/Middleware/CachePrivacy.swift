@@ -2,7 +2,7 @@ import ZigguratHTTPMessages
 
 /// Restricts caching of responses to reads. With private spaces, a response varies by cookie. For a principal with an
 /// unlocked space, it is not stored at all.
-struct Audience: Middleware {
+struct CachePrivacy: Middleware {
   /// Whether this server has private spaces.
   let hasSpaces: @Sendable () -> Bool
   /// Whether a shared cache is in front of the server.

@@ -1,7 +1,7 @@
 import ZigguratHTTPMessages
 
 /// Runs queries of the catalog on a thread that may block; an event loop must not.
-struct CatalogQueue: Middleware {
+struct CatalogOffload: Middleware {
   let queue: BlockingQueue
 
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {

@@ -226,11 +226,11 @@ import ZigguratTestSupport
     "responses vary by cookie with private spaces, and have a lifetime for a shared cache")
   func audience() {
     var request = Self.request()
-    #expect(Self.answer(Audience(hasSpaces: { true }, isBehindEdge: true), to: request)?["Vary"] == nil)
+    #expect(Self.answer(CachePrivacy(hasSpaces: { true }, isBehindEdge: true), to: request)?["Vary"] == nil)
     request.visitor = .anyone
-    let spaces = Self.answer(Audience(hasSpaces: { true }, isBehindEdge: false), to: request)
+    let spaces = Self.answer(CachePrivacy(hasSpaces: { true }, isBehindEdge: false), to: request)
     #expect(spaces?["Vary"] == "Cookie")
-    let edge = Self.answer(Audience(hasSpaces: { false }, isBehindEdge: true), to: request)
+    let edge = Self.answer(CachePrivacy(hasSpaces: { false }, isBehindEdge: true), to: request)
     #expect(edge?["Vary"] == nil)
     #expect(edge?["Cache-Control"] == "public, max-age=60, s-maxage=2, stale-if-error=600")
   }
@@ -247,7 +247,7 @@ import ZigguratTestSupport
 
   @Test func `a query of the catalog runs on the thread of the queue`() async {
     let queue = BlockingQueue(capacity: 4)
-    let middleware = CatalogQueue(queue: queue)
+    let middleware = CatalogOffload(queue: queue)
     guard case .response = middleware.respond(to: Self.request(), next: { _ in .text(200, "direct") }) else {
       Issue.record("an image needs no catalog")
       return
