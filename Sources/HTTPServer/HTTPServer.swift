@@ -104,7 +104,7 @@ package final class HTTPServer {
     }
     context.connections.start()
     context.suspended.start()
-    DescriptorRelief.shared.add { [connections = context.connections] in connections.cutIdle() }
+    DescriptorRelief.shared.add { [connections = context.connections] in connections.closeIdle() }
     context.log?.start()
   }
 

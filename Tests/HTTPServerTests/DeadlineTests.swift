@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test("if descriptors run out, the connections idle longest are closed, and no busy one")
-  func cutIdle() throws {
+  func closeIdle() throws {
     let server = try TestServer()
     let busy = try Client(server, buffer: 4096)
     busy.send(TestServer.get(TestServer.large))
@@ -84,7 +84,7 @@ import Testing
     // The server may not know yet that the last response is sent.
     #expect(
       TestServer.waits { server.openConnections.count { $0.isIdle.load(ordering: .relaxed) } == 4 })
-    #expect(server.server.context.connections.cutIdle() == 2)
+    #expect(server.server.context.connections.closeIdle() == 2)
     for client in idle[..<2] { #expect(try client.rest() == "") }
     for client in idle[2...] {
       client.send(TestServer.inner)

@@ -14,7 +14,7 @@ final class OpenConnections: Sendable {
     StartedThread.needed { [self] in
       while !isStopping.load(ordering: .relaxed) {
         usleep(500_000)
-        cutLate()
+        closeExpired()
       }
     }
   }
@@ -31,7 +31,7 @@ final class OpenConnections: Sendable {
   }
 
   /// Cuts half of the idle connections, the longest idle first. Returns their number.
-  func cutIdle() -> Int {
+  func closeIdle() -> Int {
     table.withLock { connections in
       let idle = connections.values.filter { $0.isIdle.load(ordering: .relaxed) }
         .sorted { $0.deadline.load(ordering: .relaxed) < $1.deadline.load(ordering: .relaxed) }
@@ -41,7 +41,7 @@ final class OpenConnections: Sendable {
     }
   }
 
-  private func cutLate() {
+  private func closeExpired() {
     let now = Self.now()
     table.withLock { connections in
       for connection in connections.values where connection.deadline.load(ordering: .relaxed) < now {
