@@ -165,8 +165,8 @@ package final class TileServer: Sendable {
     }
   }
 
-  private func call(_ request: Request, _ path: NormalizedPath, _ visitor: Principal) -> Call {
-    Call(request, path, visitor: visitor, at: address, principals)
+  private func call(_ request: Request, _ path: NormalizedPath, _ visitor: Principal) -> RequestContext {
+    RequestContext(request, path, visitor: visitor, at: address, principals)
   }
 
   private func reply(to request: RoutedRequest) -> Reply {
@@ -200,7 +200,7 @@ package final class TileServer: Sendable {
 
   // MARK: Reads
 
-  private func resource(_ call: Call) -> Reply {
+  private func resource(_ call: RequestContext) -> Reply {
     switch call.path.route {
     case .tiles(let request): TileHandler(call: call, images: images, pictures: pictures).reply(request)
     case .presentation(let request):
@@ -217,7 +217,7 @@ package final class TileServer: Sendable {
     }
   }
 
-  private func api(_ request: APIRequest, _ call: Call) -> Reply {
+  private func api(_ request: APIRequest, _ call: RequestContext) -> Reply {
     if let refusal = request.refusal(of: DecodedQuery(call.request.parameters)) { return .response(refusal) }
     switch request {
     case .images:
@@ -237,7 +237,7 @@ package final class TileServer: Sendable {
     }
   }
 
-  private func image(_ request: ImageRequest, _ call: Call) -> Reply {
+  private func image(_ request: ImageRequest, _ call: RequestContext) -> Reply {
     let handler = DescriptionHandler(call: call, images: images, originals: originals)
     guard request.question != nil else { return handler.reply(call.path.reference(request.whole)) }
     // A subresource of a book is that of its cover.
@@ -260,7 +260,7 @@ package final class TileServer: Sendable {
     }
   }
 
-  private func uploadState(_ request: APIRequest, _ call: Call) -> Response {
+  private func uploadState(_ request: APIRequest, _ call: RequestContext) -> Response {
     let handler = uploads(call)
     if let elsewhere = redirect.response(toReadOf: request, call, refusal: handler.readRefusal) {
       return elsewhere
@@ -272,11 +272,11 @@ package final class TileServer: Sendable {
     }
   }
 
-  private func pages(_ call: Call) -> PageHandler {
+  private func pages(_ call: RequestContext) -> PageHandler {
     PageHandler(call: call, images: images, files: files, identity: identity, frameAncestors: access.frames)
   }
 
-  private func monitoring(_ call: Call) -> MonitoringHandler {
+  private func monitoring(_ call: RequestContext) -> MonitoringHandler {
     MonitoringHandler(
       call: call, images: images, access: access, metrics: metrics, disk: disk, pictures: pictures,
       mappedTiles: mappedTiles, uploads: uploads, version: version)
@@ -284,7 +284,7 @@ package final class TileServer: Sendable {
 
   // MARK: Changes
 
-  private func bodyPlan(for call: Call) -> RequestBodyPolicy {
+  private func bodyPlan(for call: RequestContext) -> RequestBodyPolicy {
     guard case .api(let request) = call.path.route else {
       return .refuse(.methodNotAllowed(besides: [], isProblem: false))
     }
@@ -321,16 +321,16 @@ package final class TileServer: Sendable {
     }
   }
 
-  private func edits(_ call: Call) -> EditHandler {
+  private func edits(_ call: RequestContext) -> EditHandler {
     EditHandler(
       call: call, images: images, originals: originals, changes: changes, editor: editor, trash: trash)
   }
 
-  private func trash(_ call: Call) -> TrashHandler {
+  private func trash(_ call: RequestContext) -> TrashHandler {
     TrashHandler(call: call, images: images, changes: changes, trash: trash)
   }
 
-  private func uploads(_ call: Call) -> UploadHandler {
+  private func uploads(_ call: RequestContext) -> UploadHandler {
     UploadHandler(call: call, uploads: uploads, events: events, sessions: sessions, audit: changes.audit)
   }
 
@@ -338,14 +338,14 @@ package final class TileServer: Sendable {
     WriterRedirect(catalog: library.catalog, isWritable: access.isWritable, uploads: uploads)
   }
 
-  private func writingMethods(_ call: Call) -> [String] {
+  private func writingMethods(_ call: RequestContext) -> [String] {
     AllowedMethods.writing(
       call.path.route, takesUploads: uploads != nil, isWritable: access.isWritable,
       isImage: { RenameHandler(call: call, images: images).isImage(call.path.reference($0.whole)) })
   }
 
   /// Replies to OPTIONS, including preflight requests.
-  private func options(_ call: Call) -> Response {
+  private func options(_ call: RequestContext) -> Response {
     let methods = ["GET", "HEAD", "OPTIONS"] + writingMethods(call)
     if let preflight = crossOrigin.preflight(call.request, methods) { return preflight }
     var response = uploads(call).options(methods) ?? .options

@@ -44,12 +44,12 @@ import ZigguratTestSupport
       cacheControl: CacheControlHeaders(maxAge: 0))
   }
 
-  private func call(_ target: String, _ visitor: Principal) throws -> Call {
+  private func call(_ target: String, _ visitor: Principal) throws -> RequestContext {
     let parts = target.split(separator: "?", maxSplits: 1).map { Array($0.utf8) }
     let request = Request(method: "GET", rawPath: parts[0], query: parts.count > 1 ? parts[1] : []) { _ in nil
     }
     let sessions = SessionTable(limits: SessionTable.Limits(), now: { 0 })
-    return Call(
+    return RequestContext(
       request, try NormalizedPath(request.rawPath, query: request.query), visitor: visitor,
       at: ServerAddress("https://example.org/"), Principals(sessions, ServerOptions(), OwnScheme()))
   }

@@ -4,7 +4,7 @@ import ZigguratHTTPMessages
 import ZigguratTileProtocols
 
 /// A request for handlers, as one object: a handler is created and copied without retaining each part.
-final class Call: Sendable {
+final class RequestContext: Sendable {
   let request: Request
   let path: NormalizedPath
   let visitor: Principal
@@ -28,22 +28,22 @@ final class Call: Sendable {
   /// Returns a copy for any thread.
   ///
   /// - Parameter waits: the number of waits that begin now.
-  fileprivate func detached(waits: Int = 0) -> Call {
-    Call(request.detached, path, visitor: visitor, at: address, principals, waits: self.waits + waits)
+  fileprivate func detached(waits: Int = 0) -> RequestContext {
+    RequestContext(request.detached, path, visitor: visitor, at: address, principals, waits: self.waits + waits)
   }
 
   /// Returns a copy with the present principal: the session may have ended during a wait.
   ///
   /// - Parameter isUse: whether this resets the session's idle time.
-  fileprivate func identifiedAgain(isUse: Bool) -> Call {
+  fileprivate func identifiedAgain(isUse: Bool) -> RequestContext {
     let visitor = principals.visitor(request, isUse: isUse)
-    return Call(request, path, visitor: visitor, at: address, principals, waits: waits)
+    return RequestContext(request, path, visitor: visitor, at: address, principals, waits: waits)
   }
 }
 
 /// Handles the requests for one kind of resource. Each request gets a new handler with the dependencies that it needs.
 protocol Handler: Sendable {
-  var call: Call { get set }
+  var call: RequestContext { get set }
 }
 
 extension Handler {

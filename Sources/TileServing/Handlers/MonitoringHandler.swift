@@ -7,7 +7,7 @@ import ZigguratUploading
 
 /// `/metrics` and `/healthz`.
 struct MonitoringHandler: LibraryHandler {
-  var call: Call
+  var call: RequestContext
   let images: ImageAccess
   let access: ServerOptions
   let metrics: Metrics

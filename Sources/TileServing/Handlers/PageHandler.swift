@@ -5,7 +5,7 @@ import ZigguratTileProtocols
 
 /// Serves the viewer's pages and static files.
 struct PageHandler: LibraryHandler {
-  var call: Call
+  var call: RequestContext
   let images: ImageAccess
   /// The files of the pages; nil if the server has none.
   let files: StaticFiles?

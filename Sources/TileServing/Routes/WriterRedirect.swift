@@ -11,7 +11,7 @@ struct WriterRedirect: Sendable {
   let uploads: Uploads?
 
   /// Returns the redirect or, if the writer is unknown, an error; `nil` if this server handles the request.
-  func response(to asked: APIRequest, _ call: Call) -> Response? {
+  func response(to asked: APIRequest, _ call: RequestContext) -> Response? {
     guard isWritable, !catalog.isWriter else { return nil }
     switch asked {
     case .image, .trash, .restore, .uploads, .events: break
@@ -39,7 +39,7 @@ struct WriterRedirect: Sendable {
   /// knows.
   ///
   /// - Parameter refusal: the response to a principal that may not see uploads.
-  func response(toReadOf asked: APIRequest, _ call: Call, refusal: Response?) -> Response? {
+  func response(toReadOf asked: APIRequest, _ call: RequestContext, refusal: Response?) -> Response? {
     // Listeners stay connected to this server while the writer is unknown.
     if case .events = asked, catalog.writerURL.isEmpty { return nil }
     return response(to: asked, call).map { refusal ?? $0.withNoStore }

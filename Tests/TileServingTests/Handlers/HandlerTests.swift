@@ -41,13 +41,13 @@ import ZigguratUploading
 
   private func call(
     _ target: String, method: String = "GET", visitor: Principal = .anyone, _ headers: [String: String] = [:]
-  ) throws -> Call {
+  ) throws -> RequestContext {
     let parts = target.split(separator: "?", maxSplits: 1).map { Array($0.utf8) }
     let request = Request(method: method, rawPath: parts[0], query: parts.count > 1 ? parts[1] : []) {
       headers[$0]
     }
     let path = try NormalizedPath(request.rawPath, query: request.query)
-    return Call(
+    return RequestContext(
       request, path, visitor: visitor, at: ServerAddress("https://example.org/base/"),
       Principals(sessions, ServerOptions(), OwnScheme()))
   }
@@ -264,7 +264,7 @@ import ZigguratUploading
     let id = sessions.begin(instead: SessionTableTests.request(nil)) { $0.hasToken = true }
     let headers = ["Cookie": "ziggurat-session=\(id)", "Sec-Fetch-Site": "same-origin"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/two".utf8)) { headers[$0] }
-    let call = Call(
+    let call = RequestContext(
       request, try NormalizedPath(request.rawPath, query: []), visitor: principals.visitor(request),
       at: ServerAddress(""), principals)
     let edits = EditHandler(
@@ -302,7 +302,7 @@ import ZigguratUploading
     access.token = AccessToken("0123456789abcdef")
     let headers = ["If-Match": "\"version\"", "Authorization": "Bearer 0123456789abcdef"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/\(id)".utf8)) { headers[$0] }
-    let call = Call(
+    let call = RequestContext(
       request, try NormalizedPath(request.rawPath, query: []), visitor: Principal(mayWrite: true),
       at: ServerAddress(""), Principals(sessions, access, OwnScheme()))
     let edits = EditHandler(
