@@ -2,9 +2,9 @@ import ZigguratTestSupport
 
 /// The questions of the fixture file; the answers are computed.
 extension ViewportCase {
-  typealias Question = (image: ImageShape, query: Query)
+  typealias Subresource = (image: ImageShape, query: Query)
 
-  static var questions: [Question] {
+  static var questions: [Subresource] {
     fits + levels + edges + positions + limits + turns + surroundings + drawn(count: 140, seed: 20_240_229)
   }
 
@@ -17,7 +17,7 @@ extension ViewportCase {
     image(1 << 31, 1 << 31), image(1 << 31, 1, 256),
   ]
 
-  private static var fits: [Question] {
+  private static var fits: [Subresource] {
     shapes.flatMap { shape in
       ["contain", "cover", "width", "none"].map { fit in (shape, Query(300, 200) { $0.fit = fit }) }
         + [(shape, Query(200, 300))]
@@ -25,9 +25,9 @@ extension ViewportCase {
   }
 
   /// Scales at, below and above each power of two, where the level changes.
-  private static var levels: [Question] {
+  private static var levels: [Subresource] {
     let photo = image(5120, 2880)
-    var questions: [Question] = []
+    var questions: [Subresource] = []
     for exponent in -13...2 {
       let exact = exponent < 0 ? 1 / Double(1 << -exponent) : Double(1 << exponent)
       for scale in [exact.nextDown, exact, exact.nextUp] {
@@ -41,9 +41,9 @@ extension ViewportCase {
   }
 
   /// Windows whose edges lie on tile edges and on the image's, and next to them.
-  private static var edges: [Question] {
+  private static var edges: [Subresource] {
     let grid = image(2048, 1536)
-    var questions: [Question] = []
+    var questions: [Subresource] = []
     for x in [-200, -199.5, 311, 312, 312.5, 512, 1847.75, 1848, 2047.5, 2048] {
       questions.append((grid, Query(200, 100) { ($0.scale, $0.x, $0.y) = (1, x, 512) }))
     }
@@ -59,7 +59,7 @@ extension ViewportCase {
     return questions
   }
 
-  private static var positions: [Question] {
+  private static var positions: [Subresource] {
     let photo = image(5120, 2880)
     return [
       (photo, Query(300, 200) { $0.scale = 1 }),
@@ -88,7 +88,7 @@ extension ViewportCase {
     ]
   }
 
-  private static var limits: [Question] {
+  private static var limits: [Subresource] {
     let photo = image(5120, 2880)
     return [
       (photo, Query(300, 200) { ($0.minScale, $0.maxScale) = (0.1, 2) }),
@@ -115,8 +115,8 @@ extension ViewportCase {
     ]
   }
 
-  private static var turns: [Question] {
-    var questions: [Question] = []
+  private static var turns: [Subresource] {
+    var questions: [Subresource] = []
     for degrees in [0, 30, 45, 90, 123.456, 180, 270, -90, 359.999, 720] {
       for flip in [false, true] {
         let query = Query(320, 160) {
@@ -145,7 +145,7 @@ extension ViewportCase {
     return questions
   }
 
-  private static var surroundings: [Question] {
+  private static var surroundings: [Subresource] {
     let photo = image(5120, 2880)
     return [
       (photo, Query(100, 80) { ($0.scale, $0.x, $0.y, $0.buffer) = (1, 1100, 600, 1) }),
@@ -168,9 +168,9 @@ extension ViewportCase {
   }
 
   /// Drawn from a seed: every parameter in every company, tile lists kept short.
-  private static func drawn(count: Int, seed: UInt64) -> [Question] {
+  private static func drawn(count: Int, seed: UInt64) -> [Subresource] {
     var random = SplitMix(seed)
-    var questions: [Question] = []
+    var questions: [Subresource] = []
     while questions.count < count {
       let question = draw(&random)
       guard let tiles = try? ViewportCase(question.image, question.query).answer.tiles.count else { continue }
@@ -182,7 +182,7 @@ extension ViewportCase {
     return questions
   }
 
-  private static func draw(_ random: inout SplitMix) -> Question {
+  private static func draw(_ random: inout SplitMix) -> Subresource {
     func side() -> Int { 1 + random.below(1 << (1 + random.below(31))) }
     func number(_ low: Double, _ high: Double) -> Double {
       let value = low + (high - low) * random.unit()

@@ -58,7 +58,7 @@ package enum APIRequest: Sendable {
 /// A request for an image or one of its subresources. Ids may contain slashes and thus end like a subresource.
 package struct ImageRequest: Sendable {
   /// The subresource that follows the id.
-  enum Question {
+  enum Subresource {
     case viewport
     case viewportTiles
     /// - Parameter ending: the position of the picture's format.
@@ -74,7 +74,7 @@ package struct ImageRequest: Sendable {
   let whole: Range<Int>
   /// The position of the id before the subresource; equal to `whole` without one.
   let id: Range<Int>
-  let question: Question?
+  let question: Subresource?
 
   fileprivate init(_ path: RawPath, _ whole: Range<Int>) {
     self.whole = whole
@@ -85,7 +85,7 @@ package struct ImageRequest: Sendable {
       return
     }
     let start = slash + 1
-    let question: Question? =
+    let question: Subresource? =
       if path.isPart("viewport", from: start, to: end) {
         .viewport
       } else if path.isPart("viewport.tiles", from: start, to: end) {
