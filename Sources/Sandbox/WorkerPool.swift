@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Consecutive requests share a process: not for requests that must not know of each other.
 package final class WorkerPool: Sendable {
-  private struct Kept {
+  private struct IdleWorker {
     let process: SandboxedProcess
     var answers: Int
     let since: ContinuousClock.Instant
@@ -14,7 +14,7 @@ package final class WorkerPool: Sendable {
   private let kind: ProcessLauncher.Kind
   private let limits: SandboxLimits
   private let maxUses: Int
-  private let kept = Mutex<[Kept]>([])
+  private let kept = Mutex<[IdleWorker]>([])
 
   /// The idle time in seconds after which a process exits; see `WorkerConnection.next(timeout:)`.
   package static let idleSeconds = 2
@@ -48,7 +48,7 @@ package final class WorkerPool: Sendable {
           answer = try process.receive(
             longest: { _ in longest }, within: SandboxedProcess.Timeout(seconds: begun.seconds))
         }
-        keep(Kept(process: process, answers: (known?.answers ?? 0) + 1, since: .now))
+        keep(IdleWorker(process: process, answers: (known?.answers ?? 0) + 1, since: .now))
         return answer
       } catch {
         process.end()
@@ -60,7 +60,7 @@ package final class WorkerPool: Sendable {
     }
   }
 
-  private func take() -> Kept? {
+  private func take() -> IdleWorker? {
     kept.withLock { kept in
       let now = ContinuousClock.now
       kept.removeAll { now - $0.since > .milliseconds(900 * Self.idleSeconds) }
@@ -68,7 +68,7 @@ package final class WorkerPool: Sendable {
     }
   }
 
-  private func keep(_ process: Kept) {
+  private func keep(_ process: IdleWorker) {
     guard process.answers < maxUses else { return process.process.end() }
     kept.withLock { $0.append(process) }
   }

@@ -10,7 +10,7 @@ import ZigguratSandbox
 /// while for the archive's next picture. In a program without sandboxed processes, which only uses the library, the
 /// calling process renders.
 package final class RenderWorkers: Sendable {
-  private struct Kept {
+  private struct IdleWorker {
     let process: SandboxedProcess
     weak var archive: TileArchive?
     var answers = 0
@@ -27,7 +27,7 @@ package final class RenderWorkers: Sendable {
   /// The timeout of one picture in seconds.
   private let timeout: Int
   private let maxKept: Int
-  private let kept = Mutex<[Kept]>([])
+  private let kept = Mutex<[IdleWorker]>([])
   private let nanoseconds = Atomic(0)
   /// The renderer for programs without sandboxed processes.
   private let own: TileRenderer
@@ -90,7 +90,7 @@ package final class RenderWorkers: Sendable {
       let known = take(archive)
       let answer: Result<[UInt8], RenderError>
       do throws(TerminationReason) {
-        var use: Kept
+        var use: IdleWorker
         if let known { use = known } else { use = try begin(server, archive) }
         // A process that is not kept ends after its last reference.
         answer = try ask(&use, request, need, archive, cancellation)
@@ -109,15 +109,15 @@ package final class RenderWorkers: Sendable {
     }
   }
 
-  private func begin(_ server: ProcessLauncher, _ archive: TileArchive) throws(TerminationReason) -> Kept {
+  private func begin(_ server: ProcessLauncher, _ archive: TileArchive) throws(TerminationReason) -> IdleWorker {
     let limits = SandboxLimits(
       memory: RenderLimits.base, maxMemory: RenderLimits.most, processorSeconds: timeout * Self.maxUses,
       niceness: Self.niceness)
-    return Kept(process: try server.begin(RenderWorker.kind, limits), archive: archive)
+    return IdleWorker(process: try server.begin(RenderWorker.kind, limits), archive: archive)
   }
 
   private func ask(
-    _ use: inout Kept, _ request: RenderRequest, _ need: RenderLimits, _ archive: TileArchive,
+    _ use: inout IdleWorker, _ request: RenderRequest, _ need: RenderLimits, _ archive: TileArchive,
     _ cancellation: Cancellation
   ) throws(TerminationReason) -> Result<[UInt8], RenderError> {
     let memory = RenderLimits.base + options.cacheBytes + need.memory
@@ -158,7 +158,7 @@ package final class RenderWorkers: Sendable {
 
   /// Returns the first of the tiles in the format of a message.
   private func give(
-    _ numbers: [Int], to use: inout Kept, of archive: TileArchive
+    _ numbers: [Int], to use: inout IdleWorker, of archive: TileArchive
   ) -> (numbers: [Int], tiles: [UInt8]) {
     let (tiles, count) = RenderMessage.tiles(numbers, of: archive)
     let given = Array(numbers.prefix(count))
@@ -167,7 +167,7 @@ package final class RenderWorkers: Sendable {
     return (given, tiles)
   }
 
-  private func take(_ archive: TileArchive) -> Kept? {
+  private func take(_ archive: TileArchive) -> IdleWorker? {
     kept.withLock { kept in
       Self.drop(&kept)
       return kept.lastIndex { $0.archive === archive }.map { kept.remove(at: $0) }
@@ -175,7 +175,7 @@ package final class RenderWorkers: Sendable {
   }
 
   /// Drops processes that are about to exit when idle, and those of released archives.
-  private static func drop(_ kept: inout [Kept]) {
+  private static func drop(_ kept: inout [IdleWorker]) {
     let now = ContinuousClock.now
     kept.removeAll { now - $0.since > .milliseconds(900 * RenderWorker.idleSeconds) || $0.archive == nil }
   }
@@ -190,7 +190,7 @@ package final class RenderWorkers: Sendable {
     }
   }
 
-  private func keep(_ use: Kept) {
+  private func keep(_ use: IdleWorker) {
     guard use.answers < Self.maxUses, use.archive?.isLocked == false else { return use.process.end() }
     let spare = kept.withLock { kept in
       var use = use
