@@ -20,7 +20,7 @@ package final class LibraryEditor: Sendable {
 
   private let library: any ImageRepository
   /// A lock for changes that are made one at a time.
-  private final class Turn: Sendable {
+  private final class ChangeLock: Sendable {
     private let lock = Mutex<Void>(())
 
     func run<Result>(_ change: () throws(StorageError) -> Result) throws(StorageError) -> Result {
@@ -31,8 +31,8 @@ package final class LibraryEditor: Sendable {
     }
   }
 
-  private let turn = Turn()
-  private let turnInSpaces = Turn()
+  private let libraryLock = ChangeLock()
+  private let spacesLock = ChangeLock()
 
   package init(_ library: any ImageRepository) { self.library = library }
 
@@ -41,7 +41,7 @@ package final class LibraryEditor: Sendable {
   package func edit(
     _ id: ImageID, _ edit: MetadataEdit, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
-    try turn.run { () throws(StorageError) in try library.edit(id, edit, if: isCurrent) }
+    try libraryLock.run { () throws(StorageError) in try library.edit(id, edit, if: isCurrent) }
   }
 
   /// Edits an image of a private space. Sessions of one space have libraries of their own, so all spaces share a lock.
@@ -50,7 +50,7 @@ package final class LibraryEditor: Sendable {
     _ id: ImageID, of space: SpaceLibrary, _ edit: MetadataEdit,
     if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> Outcome {
-    try turnInSpaces.run { () throws(StorageError) in try space.edit(id, edit, if: isCurrent) }
+    try spacesLock.run { () throws(StorageError) in try space.edit(id, edit, if: isCurrent) }
   }
 
   /// Deletes images of the library or of a private space, while this process makes no edits.
@@ -60,7 +60,7 @@ package final class LibraryEditor: Sendable {
     _ ids: [ImageID], from trash: Trash, if isCurrent: () throws(MetadataUnavailable) -> Bool
   ) throws(StorageError) -> (deletion: Trash.Listed?, refused: [ImageID])? {
     trash.prepareToDelete(ids)
-    return try (trash.repository == .space ? turnInSpaces : turn).run { () throws(StorageError) in
+    return try (trash.repository == .space ? spacesLock : libraryLock).run { () throws(StorageError) in
       // Repeated if an image has changed after the call of `isCurrent`.
       for _ in 0..<4 {
         // Includes the changes of other servers.
