@@ -4,7 +4,7 @@ import ZigguratConcurrency
 /// The keys that a shared cache still has to purge, sent by a thread of its own.
 package final class PurgeQueue: Sendable {
   /// The time and the number of the next purge of a key.
-  private struct Turn: Equatable {
+  private struct ScheduledPurge: Equatable {
     var at: ContinuousClock.Instant
     var number = 0
   }
@@ -33,13 +33,13 @@ package final class PurgeQueue: Sendable {
   }
 
   private struct State {
-    var turns: [String: Turn] = [:]
+    var turns: [String: ScheduledPurge] = [:]
     var lines = [Line](repeating: Line(), count: pauses.count + 1)
     /// The number of consecutive requests that failed.
     var failures = 0
     var isOver = false
 
-    mutating func add(_ key: String, _ turn: Turn) {
+    mutating func add(_ key: String, _ turn: ScheduledPurge) {
       turns[key] = turn
       lines[turn.number].keys.append((key, turn.at))
     }
@@ -74,7 +74,7 @@ package final class PurgeQueue: Sendable {
   ///   - now: the time at which the images were removed.
   package func add(_ keys: [String], at now: ContinuousClock.Instant = .now) {
     state.withLock { state in
-      for key in keys { state.add(key, Turn(at: now)) }
+      for key in keys { state.add(key, ScheduledPurge(at: now)) }
     }
     news.signal()
   }
@@ -109,11 +109,11 @@ package final class PurgeQueue: Sendable {
   /// Purges all keys that are due, until a request fails.
   func ask(at now: ContinuousClock.Instant) {
     while true {
-      let (number, places, due) = state.withLock { state -> (Int, Int, [(key: String, turn: Turn)]) in
+      let (number, places, due) = state.withLock { state -> (Int, Int, [(key: String, turn: ScheduledPurge)]) in
         for (number, line) in state.lines.enumerated() {
           let places = line.due(at: now)
           if places.isEmpty { continue }
-          let due = line.keys[places].lazy.map { ($0.key, Turn(at: $0.at, number: number)) }
+          let due = line.keys[places].lazy.map { ($0.key, ScheduledPurge(at: $0.at, number: number)) }
           return (number, places.count, due.filter { state.turns[$0.0] == $0.1 })
         }
         return (0, 0, [])
@@ -139,7 +139,7 @@ package final class PurgeQueue: Sendable {
     }
   }
 
-  private static func after(_ turn: Turn, _ now: ContinuousClock.Instant) -> Turn? {
-    pauses.indices.contains(turn.number) ? Turn(at: now + pauses[turn.number], number: turn.number + 1) : nil
+  private static func after(_ turn: ScheduledPurge, _ now: ContinuousClock.Instant) -> ScheduledPurge? {
+    pauses.indices.contains(turn.number) ? ScheduledPurge(at: now + pauses[turn.number], number: turn.number + 1) : nil
   }
 }
