@@ -32,7 +32,7 @@ package final class TileServer: Sendable {
   package let loops = EventLoopCPUTime()
   /// The quota of mapped tiles in unsent responses: half of the system's maximum, and enough for one client's largest
   /// response.
-  let mappedTiles = MemoryQuota(limit: max(2 * ViewportAnswer.tileLimit, MappedFile.places / 2))
+  let mappedTiles = MemoryQuota(limit: max(2 * ViewportResponse.tileLimit, MappedFile.places / 2))
   /// Runs requests that change something, except uploads.
   package let editWorkers = ThreadPool(threads: 4, capacity: 256)
   /// Runs requests about uploads, which never wait for a change that waits for a lock or a database.

@@ -3,7 +3,7 @@ package import TileStorage
 import ZigguratText
 
 /// The JSON list of an image's tiles that cover a viewport.
-package struct ViewportAnswer {
+package struct ViewportResponse {
   package let query: ViewportQuery
   package let coverage: Coverage
   private let limits: ScaleLimits

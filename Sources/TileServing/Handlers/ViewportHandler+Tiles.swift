@@ -7,12 +7,12 @@ import ZigguratHTTPMessages
 import ZigguratTileProtocols
 import ZigguratTileRendering
 
-/// A viewport's coverage and its tiles in one response. The first part is the JSON of `ViewportAnswer`; the tiles
+/// A viewport's coverage and its tiles in one response. The first part is the JSON of `ViewportResponse`; the tiles
 /// follow in the same order. A length of 4 bytes, big-endian, precedes each part.
 extension ViewportHandler {
   static let framed = "application/vnd.ziggurat.viewport-tiles"
 
-  func viewportTiles(_ answer: ViewportAnswer, _ archive: TileArchive) -> Reply {
+  func viewportTiles(_ answer: ViewportResponse, _ archive: TileArchive) -> Reply {
     let tiles = answer.tiles
     let crowded = Response.problem(503, "Busy", "too many tiles wait to be sent; try again")
     // Tiles in separate files stay mapped until the response is sent, and the number of mappings is limited.

@@ -39,12 +39,12 @@ struct ViewportHandler: DescribingHandler, PictureHandler {
 
   private func viewport(
     _ reference: ImageReference, _ archive: TileArchive,
-    _ reply: @escaping @Sendable (Self, ViewportAnswer) -> Reply
+    _ reply: @escaping @Sendable (Self, ViewportResponse) -> Reply
   ) -> Reply {
     let query = decodedQuery
-    let answer: ViewportAnswer
+    let answer: ViewportResponse
     do throws(ViewportQuery.ValidationError) {
-      answer = try ViewportAnswer(
+      answer = try ViewportResponse(
         ViewportQuery(query.parameters), id: reference.text, archive: archive, base: base)
     } catch {
       return .response(query.problem(error.errors) ?? .problem("Bad parameter", error.errors))

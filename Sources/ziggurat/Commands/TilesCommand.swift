@@ -35,7 +35,7 @@ enum TilesCommand: Command {
       return .someFailed
     }
     do {
-      let answer = try ViewportAnswer(query, id: archive.name, archive: archive)
+      let answer = try ViewportResponse(query, id: archive.name, archive: archive)
       Output.result(String(decoding: answer.json, as: UTF8.self) + "\n")
       return .success
     } catch { throw .outside(path, error.description) }
