@@ -49,7 +49,7 @@ static inline struct MHD_Response *zg_response_of_length(uint64_t length) {
   return MHD_create_response_from_callback(length, 1, zg_read_nothing, 0, 0);
 }
 
-/// Creates a response for 304 or HEAD without a length, after which the connection ends. `UnsizedAnswer` replaces it
+/// Creates a response for 304 or HEAD without a length, after which the connection ends. `ChunkedBody` replaces it
 /// unless the socket is full.
 static inline struct MHD_Response *zg_response_without_length(void) {
   struct MHD_Response *response =

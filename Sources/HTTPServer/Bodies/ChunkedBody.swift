@@ -7,7 +7,7 @@ import ZigguratCMicroHTTPD
 /// either closes the connection or sends the end of chunks, which a client would parse as the next response. Only for a
 /// 204 it sends neither a length nor chunks. Therefore the status line is started here, and the library gets a 204. It
 /// then writes `ICY 204 No Content`, which ends the reason phrase; clients ignore that (RFC 9112, section 4).
-enum UnsizedAnswer {
+enum ChunkedBody {
   /// The status to queue after a start. The flag has the library write `ICY` for `HTTP/1.1`, so that nothing in the
   /// answer looks like the start of another.
   static let queuedStatus = UInt32(MHD_HTTP_NO_CONTENT) | 1 << 31

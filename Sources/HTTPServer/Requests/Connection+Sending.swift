@@ -32,8 +32,8 @@ extension Connection {
   func queue(_ answer: Response) -> MHD_Result {
     var (status, content) = (UInt32(answer.status), answer.body)
     if case .omitted = answer.body {
-      switch UnsizedAnswer.start(answer.status, at: socket) {
-      case .sent: (status, content) = (UnsizedAnswer.queuedStatus, .bytes([]))
+      switch ChunkedBody.start(answer.status, at: socket) {
+      case .sent: (status, content) = (ChunkedBody.queuedStatus, .bytes([]))
       case .notSent: break
       case .broken: return .NO
       }
