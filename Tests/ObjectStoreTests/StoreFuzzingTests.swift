@@ -72,7 +72,7 @@ import ZigguratTestSupport
       directory = LibraryIndex(address, settings, reading: client, limits: limits, strays: strays)
     }
 
-    func sweep(_ now: Int) throws(StorageError) -> ObjectLibrary.Swept {
+    func sweep(_ now: Int) throws(StorageError) -> ObjectLibrary.GarbageCollectionResult {
       try GarbageCollector(
         address: address, settings: settings, reading: client, directory: directory, strays: strays,
         limits: limits

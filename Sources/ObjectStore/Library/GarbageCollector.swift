@@ -32,13 +32,13 @@ struct GarbageCollector {
   /// - Parameters:
   ///   - now: seconds since 1970.
   ///   - wait: the time in seconds for which archives must stay marked.
-  func run(now: Int, wait: Int) throws(StorageError) -> ObjectLibrary.Swept {
+  func run(now: Int, wait: Int) throws(StorageError) -> ObjectLibrary.GarbageCollectionResult {
     let writing = ObjectWriter(address, settings, limits: limits)
     let known = try marks()
     let listed = try archives()
     // After the list: an archive that is in the index by then has an image.
     var named = try names()
-    var result = ObjectLibrary.Swept()
+    var result = ObjectLibrary.GarbageCollectionResult()
     var marks: [String: Mark] = [:]
     var due: [ObjectVersion] = []
     for version in listed where !named.contains(version.key) {

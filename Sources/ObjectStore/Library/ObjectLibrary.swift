@@ -189,7 +189,7 @@ package final class ObjectLibrary: Sendable {
   }
 
   /// The result of a garbage collection of archives that no image uses.
-  package struct Swept: Sendable {
+  package struct GarbageCollectionResult: Sendable {
     /// The number of archives that a later run may remove.
     package internal(set) var marked = 0
     package internal(set) var removed = 0
@@ -198,7 +198,7 @@ package final class ObjectLibrary: Sendable {
   }
 
   /// Removes archives that no image has used for two days, according to earlier runs.
-  package func sweep() throws(StorageError) -> Swept {
+  package func sweep() throws(StorageError) -> GarbageCollectionResult {
     try GarbageCollector(
       address: address, settings: settings, reading: client, directory: directory, strays: strays
     )
