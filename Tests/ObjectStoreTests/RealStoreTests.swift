@@ -101,7 +101,7 @@ struct RealStoreTests {
     let key = "\(address.prefix)szi/ab/a.szi"
     _ = try writer().put(file: path, sha256: SHA256.of(content), key: key)
     let client = try #require(ObjectClient(address, settings))
-    let memory = ObjectCache(limit: 64 << 20)
+    let memory = TileCache(limit: 64 << 20)
     let reference = try TileArchive(path: path)
 
     // Cold, with its coarsest tiles.

@@ -31,7 +31,7 @@ enum StoredArchive {
   }
 
   static func open(
-    _ client: ObjectClient, _ key: String, generation: UInt64? = nil, _ memory: ObjectCache
+    _ client: ObjectClient, _ key: String, generation: UInt64? = nil, _ memory: TileCache
   ) -> Result<ObjectImage, StorageError> {
     ObjectClientTests.result { ObjectImage.open(key: key, generation: generation, from: client, memory, $0) }
   }
@@ -55,7 +55,7 @@ struct UntrustedStoreTests {
     var (right, withheld, rounds) = (0, 0, 0)
     while server.requestCount < 10_000 {
       rounds += 1
-      let memory = ObjectCache(limit: 1 << 20)
+      let memory = TileCache(limit: 1 << 20)
       let opened = StoredArchive.open(
         client, ObjectClientTests.version.key, generation: rounds % 2 == 0 ? generation : nil, memory)
       guard case .success(let image) = opened else { continue }

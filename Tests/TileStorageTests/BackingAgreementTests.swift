@@ -27,7 +27,7 @@ struct BackingAgreementTests {
     Storage(testDescription: "object store") { image, folder in
       _ = try zip(image, folder)
       let store = PlacidStore(["key": try bytes(ofFile: folder("zip.zip"))])
-      return try store.open("key", ObjectCache(limit: 1 << 20)).archive()
+      return try store.open("key", TileCache(limit: 1 << 20)).archive()
     },
   ]
 

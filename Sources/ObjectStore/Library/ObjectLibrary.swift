@@ -9,7 +9,7 @@ package import ZigguratFiles
 package final class ObjectLibrary: Sendable {
   package let address: ObjectAddress
   package let client: ObjectClient
-  package let memory: ObjectCache
+  package let memory: TileCache
   private let settings: ObjectSettings
   private let directory: LibraryIndex
   private let strays: StrayObjects
@@ -76,7 +76,7 @@ package final class ObjectLibrary: Sendable {
     self.settings = settings
     self.client = client
     strays = StrayObjects(report: report)
-    memory = ObjectCache(limit: memoryLimit)
+    memory = TileCache(limit: memoryLimit)
     directory = LibraryIndex(address, settings, reading: client, limits: limits, strays: strays)
   }
 

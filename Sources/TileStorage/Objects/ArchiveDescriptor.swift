@@ -54,12 +54,12 @@ package final class LazyArchive: Sendable {
 
   package let listed: ArchiveDescriptor
   private let store: any ObjectReading
-  private let memory: ObjectCache
+  private let memory: TileCache
   private let current = Mutex(Current())
   /// The opening of this one archive.
   private let opening = SingleFlight<Bool, Result<ObjectImage, OpenError>>()
 
-  package init(_ listed: ArchiveDescriptor, from store: any ObjectReading, _ memory: ObjectCache) {
+  package init(_ listed: ArchiveDescriptor, from store: any ObjectReading, _ memory: TileCache) {
     self.listed = listed
     self.store = store
     self.memory = memory

@@ -16,12 +16,12 @@ extension ObjectImage {
   ///   - generation: the expected generation, since the directory has no checksum of its own; nil if none is known.
   ///   - done: called once, on a thread that may block.
   package static func open(
-    key: String, generation: UInt64? = nil, from store: any ObjectReading, _ memory: ObjectCache,
+    key: String, generation: UInt64? = nil, from store: any ObjectReading, _ memory: TileCache,
     _ done: @escaping @Sendable (Result<ObjectImage, StorageError>) -> Void
   ) {
     let opening = Opening(generation: generation, store: store, memory: memory, done: done)
     store.readEnd(ofKey: key, atMost: endCount, by: .now + timeout) { result in
-      _ = ObjectCache.workers.submit(always: true) {
+      _ = TileCache.workers.submit(always: true) {
         switch result {
         case .failure(let error): done(.failure(error.error(key)))
         case .success(let end): opening.take(end.version, [end.bytes], rounds: 0)
@@ -34,7 +34,7 @@ extension ObjectImage {
   private struct Opening: Sendable {
     let generation: UInt64?
     let store: any ObjectReading
-    let memory: ObjectCache
+    let memory: TileCache
     let done: @Sendable (Result<ObjectImage, StorageError>) -> Void
 
     /// - Parameter pieces: consecutive pieces of the object's end.
@@ -73,7 +73,7 @@ extension ObjectImage {
       _ version: ObjectVersion, _ range: Range<Int>, _ body: @escaping @Sendable (ObjectBytes) -> Void
     ) {
       store.read(version, range, by: .now + ObjectImage.timeout) { result in
-        _ = ObjectCache.workers.submit(always: true) {
+        _ = TileCache.workers.submit(always: true) {
           switch result {
           case .failure(let error): done(.failure(error.error(version.key)))
           case .success(let bytes): body(bytes)

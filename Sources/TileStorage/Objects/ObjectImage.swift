@@ -10,7 +10,7 @@ package final class ObjectImage: Sendable {
   package let version: ObjectVersion
   // Written once, before it is shared.
   nonisolated(unsafe) let contents: SZIContents
-  let memory: ObjectCache
+  let memory: TileCache
   private let number: Int
   private let store: any ObjectReading
   /// Entries that were read with the directory.
@@ -33,7 +33,7 @@ package final class ObjectImage: Sendable {
 
   init(
     _ version: ObjectVersion, _ contents: consuming SZIContents, entries: [String: ObjectBytes],
-    from store: any ObjectReading, _ memory: ObjectCache
+    from store: any ObjectReading, _ memory: TileCache
   ) {
     self.version = version
     self.entries = entries
@@ -108,7 +108,7 @@ package final class ObjectImage: Sendable {
     store.read(version, span.range, by: .now + Self.timeout) { [self] result in
       // Checking a tile's bytes is faster than waking another thread.
       if span.range.count <= Self.quickCount { return take(span, result, isLast: isLast) }
-      _ = ObjectCache.workers.submit(always: true) { [self] in take(span, result, isLast: isLast) }
+      _ = TileCache.workers.submit(always: true) { [self] in take(span, result, isLast: isLast) }
     }
   }
 
@@ -176,8 +176,8 @@ package final class ObjectImage: Sendable {
     }
   }
 
-  func place(_ number: Int) -> ObjectCache.Place {
-    ObjectCache.Place(image: self.number, tile: number)
+  func place(_ number: Int) -> TileCache.Place {
+    TileCache.Place(image: self.number, tile: number)
   }
 
   /// Returns the bytes of an entry that is not a tile; blocks for the store.

@@ -29,7 +29,7 @@ struct ObjectTilesTests {
     return (0..<9000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
   }
 
-  private static let memory = ObjectCache(limit: 64 << 20)
+  private static let memory = TileCache(limit: 64 << 20)
   /// A tile at the front, far from the end.
   private static let cold = pyramid.tileCount - 1
 
@@ -75,7 +75,7 @@ struct ObjectTilesTests {
   @Test func `a fetched tile counts as one miss, and then as a hit`()
     throws
   {
-    let (store, memory) = (Self.store(), ObjectCache(limit: 1 << 20))
+    let (store, memory) = (Self.store(), TileCache(limit: 1 << 20))
     let image = try store.open("a", memory)
     let (archive, came) = (image.archive(), CountingSemaphore())
     #expect(archive.versionedTile(Self.cold) == nil)
@@ -102,7 +102,7 @@ struct ObjectTilesTests {
   @Test func `cached reads serve a reopened archive while memory lasts`()
     throws
   {
-    let (store, memory) = (Self.store(), ObjectCache(limit: 100_000))
+    let (store, memory) = (Self.store(), TileCache(limit: 100_000))
     let image = try store.open("a", memory)
     let first = image.archive()
     _ = (first.copy(Self.cold), image.archive().copy(Self.cold))
@@ -119,7 +119,7 @@ struct ObjectTilesTests {
     arguments: [ObjectError.cut, .damaged, .refused(403), .unavailable])
   func temporaryErrors(_ defect: ObjectError) throws {
     let store = Self.store { number, answer in number == 1 ? .failure(defect) : answer }
-    let image = try store.open("a", ObjectCache(limit: 1 << 20))
+    let image = try store.open("a", TileCache(limit: 1 << 20))
     #expect(Self.description(image.archive().waitForTile(Self.cold)) == "unreachable")
     #expect(Self.description(image.archive().stored(Self.cold)) == "unreachable" && store.reads.count == 2)
     while image.failure(Self.cold) != nil {}
@@ -166,7 +166,7 @@ struct ObjectTilesTests {
     for _ in 0..<400 {
       let bit = random.pick(Array(directory)) * 8 + random.below(8)
       let store = Self.store { number, answer in number == 0 ? Self.flipped(answer, bit) : answer }
-      let memory = ObjectCache(limit: 1 << 20)
+      let memory = TileCache(limit: 1 << 20)
       guard let image = try? store.open("a", memory) else { continue }
       let archive = image.archive()
       for number in [0, 3, Self.cold, Self.cold - random.below(60)] where archive.pyramid == Self.pyramid {
@@ -196,7 +196,7 @@ struct ObjectTilesTests {
     let archive = ArchiveDescriptor(
       version: version, name: "a", pyramid: pyramid, format: .jpeg, generation: whole.generation,
       entries: { _ in nil })
-    return LazyArchive(archive, from: store, ObjectCache(limit: 1 << 20))
+    return LazyArchive(archive, from: store, TileCache(limit: 1 << 20))
   }
 
   @Test func `an archive is released with its last reader`() throws {

@@ -58,7 +58,7 @@ final class PlacidStore: ObjectReading {
   }
 
   /// Opens the archive under a key and waits for it.
-  func open(_ key: String, generation: UInt64? = nil, _ memory: ObjectCache) throws -> ObjectImage {
+  func open(_ key: String, generation: UInt64? = nil, _ memory: TileCache) throws -> ObjectImage {
     let found = Mutex<Result<ObjectImage, StorageError>?>(nil)
     let wakeUps = CountingSemaphore()
     ObjectImage.open(key: key, generation: generation, from: self, memory) { result in
