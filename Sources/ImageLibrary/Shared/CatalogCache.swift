@@ -17,7 +17,7 @@ final class CatalogCache: Sendable {
   }
 
   private struct State {
-    var cache: ImageCache
+    var cache: CatalogRowCache
     /// The batch that the thread looks up next, and the one that it is looking up.
     var next: Batch?
     var current: Batch?
@@ -65,7 +65,7 @@ final class CatalogCache: Sendable {
     self.source = source
     self.keeps = keeps
     self.close = close
-    state = Mutex(State(cache: ImageCache(limit: limit)))
+    state = Mutex(State(cache: CatalogRowCache(limit: limit)))
   }
 
   /// Starts the thread, which runs as long as the cache is in use.
@@ -117,13 +117,13 @@ final class CatalogCache: Sendable {
     try Self.checked(arrived(id, generation))?.entry
   }
 
-  private func arrived(_ id: ImageID, _ generation: UInt64?) -> ImageCache.Finding {
+  private func arrived(_ id: ImageID, _ generation: UInt64?) -> CatalogRowCache.Finding {
     id.withBytes { id in state.withLock { $0.cache.find(id, generation, hasWaited: true) } }
   }
 
   private static func checked(
-    _ finding: ImageCache.Finding
-  ) throws(StorageError) -> (known: ImageCache.Known, entry: LibraryEntry)? {
+    _ finding: CatalogRowCache.Finding
+  ) throws(StorageError) -> (known: CatalogRowCache.Known, entry: LibraryEntry)? {
     switch finding {
     case .known(let known, let entry): return (known, entry)
     case .notFound: return nil
@@ -154,7 +154,7 @@ final class CatalogCache: Sendable {
   }
 
   /// Returns the current image from the database; nil if it does not exist. This blocks.
-  func fresh(_ id: ImageID) throws(StorageError) -> ImageCache.Known? {
+  func fresh(_ id: ImageID) throws(StorageError) -> CatalogRowCache.Known? {
     let start = ContinuousClock.now
     // Repeated if all images were removed from the cache in the meantime.
     for _ in 0..<4 {

@@ -3,7 +3,7 @@ import ZigguratCatalog
 import ZigguratFiles
 
 /// The rows of a shared catalog that are in memory. The least recently used are removed first.
-struct ImageCache {
+struct CatalogRowCache {
   /// One image with its archives.
   struct Known {
     struct Former {

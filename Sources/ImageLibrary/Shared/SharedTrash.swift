@@ -5,7 +5,7 @@ import ZigguratFiles
 struct SharedTrash: TrashStore {
   let library: SharedCatalogRepository
   /// The expected state of the one image that is deleted; nil for any state.
-  var known: ImageCache.Known?
+  var known: CatalogRowCache.Known?
 
   /// Returns the time of the database. The next writer may have another clock, and remove images that could still be
   /// restored.
