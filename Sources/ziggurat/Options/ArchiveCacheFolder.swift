@@ -3,7 +3,7 @@ import Glibc
 import ZigguratFiles
 
 /// The folder in which `serve --build` keeps the archives of a folder of pictures, so that the next start finds them.
-enum PictureCache {
+enum ArchiveCacheFolder {
   /// Returns a folder of the user's caches (XDG Base Directory 0.8), named after the pictures' folder and its real
   /// path.
   ///

@@ -32,7 +32,7 @@ final class ServerBuild: Sendable {
       jobs: ProcessInfo.processInfo.activeProcessorCount, isCancelled: { SignalHandler.isAsked })
     builder.imageTimeout = 600
     builder.onIgnored = { Output.note(Output.oneLine($0.description)) }
-    if isInCache { try PictureCache.make(library) }
+    if isInCache { try ArchiveCacheFolder.make(library) }
     try builder.prepare()
     Output.note("the archives of \(Output.oneLine(pictures)) are in \(Output.oneLine(library))")
     StartedThread.needed { [self, builder] in
