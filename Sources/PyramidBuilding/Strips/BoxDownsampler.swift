@@ -1,5 +1,5 @@
 /// Halves pixels by the mean of 2×2, by default with the same bits as `vips dzsave`.
-enum BoxShrink {
+enum BoxDownsampler {
   /// - Parameters:
   ///   - source: rows `sourceStride` bytes apart, at least twice the target's width and height.
   ///   - width: the width of the target in pixels.

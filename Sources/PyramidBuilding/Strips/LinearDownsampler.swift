@@ -2,7 +2,7 @@ import Glibc
 
 /// Halves sRGB pixels by the mean of their light, not of their numbers: fine bright detail on dark ground
 /// keeps its brightness as it shrinks.
-enum LinearShrink {
+enum LinearDownsampler {
   /// Light of every 8-bit sRGB number, 0…65535 (IEC 61966-2-1).
   private static let light: [UInt16] = (0...255).map { number in
     let value = Double(number) / 255

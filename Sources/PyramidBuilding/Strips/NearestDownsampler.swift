@@ -1,5 +1,5 @@
 /// Halves pixels by taking one of each 2×2: the target has no colour that the source has not.
-enum PickShrink {
+enum NearestDownsampler {
   /// Shrinks a tile of interleaved bands to where its parent's pixels begin; odd edges are repeated.
   ///
   /// - Parameter takesMode: takes the most frequent pixel, of several the first; otherwise the upper left one.

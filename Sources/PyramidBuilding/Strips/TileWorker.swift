@@ -51,9 +51,9 @@ struct TileWorker {
     guard let parent else { return }
     let quarter = parent.quarter(ofChildTile: column, row: strip.row)
     switch downsampling {
-    case .nearest, .mode: PickShrink.halve(tile, into: quarter, takesMode: downsampling == .mode)
-    case .linear: LinearShrink.halve(tile, into: quarter)
-    default: BoxShrink.halve(tile, into: quarter)
+    case .nearest, .mode: NearestDownsampler.halve(tile, into: quarter, takesMode: downsampling == .mode)
+    case .linear: LinearDownsampler.halve(tile, into: quarter)
+    default: BoxDownsampler.halve(tile, into: quarter)
     }
   }
 }
