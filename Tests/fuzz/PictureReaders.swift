@@ -182,7 +182,7 @@ private func unitPixels(_ path: String, page: Int) throws(BuildError) {
     tags.width <= largest / tags.height, tags.unitWidth <= largest / tags.unitHeight, tags.samples <= 16
   else { return }
   _ = tags.choice
-  let pixels = try TIFFUnitPixels(path: path, page: page, tags: tags)
+  let pixels = try TIFFChunkPixels(path: path, page: page, tags: tags)
   let stride = tags.width * pixels.bytesPerPixel
   let memory = UnsafeMutableRawPointer.allocate(byteCount: stride * tileSize, alignment: 16)
   defer { memory.deallocate() }

@@ -79,9 +79,9 @@ extension Image {
   private static func pixels(
     path: String, access: Access, page: Int, _ tags: TIFFTags, fields: Image?, _ log: DamageLog? = nil
   ) throws(ImagingError) -> Image {
-    let pixels: TIFFUnitPixels
+    let pixels: TIFFChunkPixels
     do throws(BuildError) {
-      pixels = try TIFFUnitPixels(
+      pixels = try TIFFChunkPixels(
         path: path, page: page, tags: tags, keepsAll: access == .random, damagedAsIn: log)
     } catch {
       throw ImagingError(opening: path, error.reason)

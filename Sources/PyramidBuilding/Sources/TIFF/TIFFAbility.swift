@@ -15,7 +15,7 @@ struct TIFFAbility {
   ///
   /// - Parameter file: gets the chroma sampling that all units must have.
   init?(_ file: inout TIFFFile) throws(BuildError) {
-    let reader = file.isJPEG ? try TIFFUnitReader(file) : nil
+    let reader = file.isJPEG ? try TIFFChunkReader(file) : nil
     guard let reader, let unit = (0..<file.columns * file.rows).first(where: { !reader.isMissing($0) }) else {
       hasPlanes = false
       hasSequentialTiles = false

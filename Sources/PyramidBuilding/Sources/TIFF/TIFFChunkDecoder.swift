@@ -5,7 +5,7 @@ import ZigguratImaging
 
 /// Decodes tiles and strips of a TIFF image to rows of samples: by libtiff, or by the decoders of JPEG 2000 and JPEG
 /// XL. For one thread at a time.
-final class TIFFUnitDecoder {
+final class TIFFChunkDecoder {
   let handle: TIFFHandle
   /// The samples of the unit that was decoded last, rows without gaps.
   private(set) var samples: [UInt8] = []

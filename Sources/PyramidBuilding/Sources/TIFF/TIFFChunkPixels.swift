@@ -4,7 +4,7 @@ import ZigguratImaging
 
 /// The pixels of TIFF images that libvips reads wrongly or not at all. These have sparse files, unusual samples,
 /// colours that are neither gray nor RGB, or compressions that libtiff lacks.
-final class TIFFUnitPixels: PixelSupply {
+final class TIFFChunkPixels: PixelSupply {
   /// The conversion of samples to pixels.
   private enum Conversion {
     /// Samples as stored, by `TIFFSampleCoding`.
@@ -34,7 +34,7 @@ final class TIFFUnitPixels: PixelSupply {
 
   private struct State: ~Copyable {
     // Used under the lock only.
-    let decoder: TIFFUnitDecoder
+    let decoder: TIFFChunkDecoder
     /// Pixels of units, as far as they are within the image.
     var units: [Int: [UInt8]] = [:]
     /// The units in order of use, least recent first.
@@ -57,7 +57,7 @@ final class TIFFUnitPixels: PixelSupply {
     self.page = page
     self.tags = tags
     if tags.isLuminance { handle.set(TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT) }
-    let decoder = TIFFUnitDecoder(path: path, tags: tags, handle: handle)
+    let decoder = TIFFChunkDecoder(path: path, tags: tags, handle: handle)
     conversion = try Self.conversion(path, tags, handle)
     guard
       let coding = TIFFSampleCoding(
@@ -73,7 +73,7 @@ final class TIFFUnitPixels: PixelSupply {
     bytesPerPixel = header.bytesPerSample * header.bands
     // OpenJPEG's samples have 4 bytes.
     let decodedSize = max(bytesPerPixel, 3, tags.isCodedApart ? tags.samplesInPlane * 4 : 0)
-    guard tags.unitHeight <= TIFFUnitDecoder.maxUnitSize / (tags.unitWidth * decodedSize) else {
+    guard tags.unitHeight <= TIFFChunkDecoder.maxUnitSize / (tags.unitWidth * decodedSize) else {
       throw BuildError(
         path, "its strips or tiles of \(tags.unitWidth) × \(tags.unitHeight) are too large to be decoded")
     }
@@ -256,21 +256,21 @@ final class TIFFUnitPixels: PixelSupply {
   }
 
   /// Returns the bytes of a row of samples in a unit.
-  private func rowSize(_ decoder: TIFFUnitDecoder) -> Int {
+  private func rowSize(_ decoder: TIFFChunkDecoder) -> Int {
     (tags.unitWidth * tags.samplesInPlane * decoder.storedBits + 7) / 8
   }
 
   /// Reports damage of a tile or strip that is decoded nevertheless.
   ///
   /// - Throws: the damage, if there is no log. The file is then read again as a damaged one.
-  private func report(_ decoder: TIFFUnitDecoder, _ unit: Int) throws(BuildError) {
+  private func report(_ decoder: TIFFChunkDecoder, _ unit: Int) throws(BuildError) {
     guard let damage = decoder.handle.takeDamage(of: tags.name(ofUnit: unit)) else { return }
     guard let log else { throw BuildError(path, damage.reason) }
     log.add(damage)
   }
 
   /// Records that a tile or strip of a damaged file is lost.
-  private func lose(_ unit: Int, _ error: BuildError, _ decoder: TIFFUnitDecoder) throws(BuildError) {
+  private func lose(_ unit: Int, _ error: BuildError, _ decoder: TIFFChunkDecoder) throws(BuildError) {
     guard let log, !error.isTemporary else { throw error }
     log.add(
       lost: unit, ofPage: page, decoder.handle.loss(of: unit, named: tags.name(ofUnit: unit), error.reason))
@@ -335,7 +335,7 @@ final class TIFFUnitPixels: PixelSupply {
   /// Converts by the RGBA interface of libtiff. It supports any chroma subsampling, YCbCr coefficients, reference black
   /// and white, and old-style JPEG.
   private func convertByLibtiff(
-    _ unit: Int, to pixels: inout [UInt8], _ decoder: TIFFUnitDecoder
+    _ unit: Int, to pixels: inout [UInt8], _ decoder: TIFFChunkDecoder
   ) throws(BuildError) {
     let handle = decoder.handle
     // A unit of old-style JPEG may have no offset, and is then not missing.

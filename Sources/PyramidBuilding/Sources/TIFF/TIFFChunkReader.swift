@@ -3,7 +3,7 @@ import ZigguratCTurboJPEG
 import ZigguratImaging
 
 /// Decodes single tiles or strips of a TIFF file. Each thread has one, whose memory is reused.
-final class TIFFUnitReader {
+final class TIFFChunkReader {
   let file: TIFFFile
   private let handle: TIFFHandle
   private let decoder: JPEGDecompressor?

@@ -6,7 +6,7 @@ import ZigguratImaging
 final class TIFFCoefficients {
   let mcu: JPEGHeader.MCU
   private let file: TIFFFile
-  private let units: TIFFUnitReader
+  private let units: TIFFChunkReader
   private let reader: OpaquePointer
   /// Has the first tile's tables for `invert`, whatever a damaged tile leaves in `reader`.
   private let inverter: OpaquePointer
@@ -19,7 +19,7 @@ final class TIFFCoefficients {
   init(_ file: TIFFFile, _ mcu: JPEGHeader.MCU) throws(BuildError) {
     self.file = file
     self.mcu = mcu
-    units = try TIFFUnitReader(file)
+    units = try TIFFChunkReader(file)
     var info = js_info()
     let reader = try Self.reader(of: file, units, &info)
     do throws(BuildError) { inverter = try Self.reader(of: file, units, &info) } catch {
@@ -42,7 +42,7 @@ final class TIFFCoefficients {
 
   /// Returns a reader of the first tile's coefficients.
   private static func reader(
-    of file: TIFFFile, _ units: TIFFUnitReader, _ info: inout js_info
+    of file: TIFFFile, _ units: TIFFChunkReader, _ info: inout js_info
   ) throws(BuildError) -> OpaquePointer {
     guard let reader = js_new() else { throw noMemory(file) }
     do throws(BuildError) {
@@ -253,7 +253,7 @@ final class TIFFUnitCutter {
 
   /// `nil` if the file's first tile cannot be cut.
   init?(_ file: TIFFFile) {
-    guard let reader = try? TIFFUnitReader(file), let data = try? reader.jpeg(0),
+    guard let reader = try? TIFFChunkReader(file), let data = try? reader.jpeg(0),
       let header = JPEGHeader(UnsafeRawBufferPointer(data)), header.isSequential, header.isInterleaved,
       let mcu = header.mcu, file.unitWidth % mcu.width == 0, file.unitHeight % mcu.height == 0,
       let coefficients = try? TIFFCoefficients(file, mcu)

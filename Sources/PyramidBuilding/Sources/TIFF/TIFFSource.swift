@@ -107,14 +107,14 @@ final class TIFFSource: StripSource {
 /// Decodes TIFF tiles or strips into rows of output tiles.
 private final class TIFFStripDecoder: StripDecoding {
   private let source: TIFFSource
-  private let reader: TIFFUnitReader
+  private let reader: TIFFChunkReader
   /// Memory for units that are partly outside of a row of tiles, or extend far over the edge.
   private lazy var aside = PlaneBuffer(
     source.layout, width: source.file.unitWidth + 2, height: source.file.unitHeight + 2)
 
   init(_ source: TIFFSource) throws(BuildError) {
     self.source = source
-    reader = try TIFFUnitReader(source.file)
+    reader = try TIFFChunkReader(source.file)
   }
 
   func decode(piece: Int, into strip: Strip) throws(BuildError) {
@@ -138,14 +138,14 @@ private final class TIFFStripDecoder: StripDecoding {
 /// Decodes or copies the file's tiles that make up an output tile.
 private final class TIFFTiles: ReadyTiles {
   private let source: TIFFSource
-  private let reader: TIFFUnitReader
+  private let reader: TIFFChunkReader
   private let buffer: PlaneBuffer
   /// The cutter for the edges of copied tiles; nil if the file's first tile cannot be cut.
   private lazy var cutter = TIFFUnitCutter(source.file)
 
   init(_ source: TIFFSource, tileSize: Int) throws(BuildError) {
     self.source = source
-    reader = try TIFFUnitReader(source.file)
+    reader = try TIFFChunkReader(source.file)
     buffer = PlaneBuffer(source.layout, width: tileSize, height: tileSize)
   }
 
@@ -174,7 +174,7 @@ private final class TIFFTiles: ReadyTiles {
       try reader.decode(unit, source.layout, to: tile.planes)
       return (nil, tile)
     }
-    let soundness: TIFFUnitReader.Soundness
+    let soundness: TIFFChunkReader.Soundness
     let bytes: UnsafeRawBufferPointer
     do throws(BuildError) {
       (soundness, bytes) =

@@ -12,7 +12,7 @@ struct TIFFTileSurvey {
 
   /// Looks at each tile's header; pixels are not decoded.
   init(_ file: TIFFFile) throws(BuildError) {
-    let found = Self.look(try TIFFUnitReader(file), file)
+    let found = Self.look(try TIFFChunkReader(file), file)
     switch found {
     case .success(let mcu): (self.mcu, obstacle, isDamaged) = (mcu, nil, false)
     case .failure(let refusal): (mcu, obstacle, isDamaged) = (nil, refusal.text, refusal.isDamage)
@@ -25,7 +25,7 @@ struct TIFFTileSurvey {
   }
 
   private static func look(
-    _ reader: TIFFUnitReader, _ file: TIFFFile
+    _ reader: TIFFChunkReader, _ file: TIFFFile
   ) -> Result<JPEGHeader.MCU, ValidationError> {
     guard file.isTiled else { return .failure(ValidationError(text: "its strips are not cut")) }
     if reader.isMissing(0) {

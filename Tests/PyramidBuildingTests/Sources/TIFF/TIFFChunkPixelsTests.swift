@@ -13,7 +13,7 @@ import ZigguratTestSupport
     try Tool.check(["vips", "copy", folder("rows.png"), path + "[compression=deflate,tile-height=8]"])
     let tags = try #require(TIFFTags.read(path: path, page: 0))
     #expect(tags.unitCount > 20)
-    let pixels = try TIFFUnitPixels(path: path, page: 0, tags: tags, keepsAll: true)
+    let pixels = try TIFFChunkPixels(path: path, page: 0, tags: tags, keepsAll: true)
     func rows() throws -> [UInt8] {
       var rows = [UInt8](repeating: 0, count: 64 * 400 * 3)
       try rows.withUnsafeMutableBytes {

@@ -95,7 +95,7 @@ import ZigguratTestSupport
       in: folder, as: "photo.tif[tile,tile-width=256,tile-height=256,compression=jpeg,Q=80]")
     let comparison = try Comparison(source, options(fidelity))
     #expect(comparison.route.hasPrefix("lossless: the TIFF tiles are copied"))
-    let reader = try TIFFUnitReader(TIFFFile(path: source, tileSize: 256))
+    let reader = try TIFFChunkReader(TIFFFile(path: source, tileSize: 256))
     let pyramid = comparison.archive.pyramid
     for tile in try comparison.tiles() where tile.address.level == pyramid.topLevel {
       let size = try #require(pyramid.rectangle(of: tile.address))
