@@ -199,7 +199,7 @@ extension Image {
     if orientation == 1, let late = PNGLateEXIF.orientation(of: file), late != 1 {
       setInt("orientation", late)
     }
-    if let palette = file.palette, LabelImage.isOfLabels(palette) { setInt(Self.labelsField, 1) }
+    if let palette = file.palette, SegmentationMap.isOfLabels(palette) { setInt(Self.labelsField, 1) }
     if let flaw = file.chunks.log.worst { setFlaw(flaw) }
   }
 

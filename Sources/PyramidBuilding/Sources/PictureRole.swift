@@ -112,7 +112,7 @@ extension PictureRole {
     self.init(named: name)
   }
 
-  /// Finds the role in the value of a type field: `LabelImage`, or DICOM's `ORIGINAL\PRIMARY\LABEL\NONE` (PS3.3,
+  /// Finds the role in the value of a type field: `SegmentationMap`, or DICOM's `ORIGINAL\PRIMARY\LABEL\NONE` (PS3.3,
   /// section C.8.12.4.1.1).
   init?(type: some StringProtocol) {
     let type = type.prefix(Self.maxNameLength)
@@ -162,7 +162,7 @@ extension PictureRole {
 
   private static let maxNameLength = 200
 
-  /// Splits a name into folded terms in lower case; `LabelImage` gives two.
+  /// Splits a name into folded terms in lower case; `SegmentationMap` gives two.
   private static func words(_ name: String) -> [String] {
     let name = FoldedText.folded(name)
     var words: [String] = []

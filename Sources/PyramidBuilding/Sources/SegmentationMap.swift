@@ -1,7 +1,7 @@
 import ZigguratImaging
 
 /// Pictures whose colours are names of classes, not light: the mean of two of them would be a third class.
-enum LabelImage {
+enum SegmentationMap {
   /// TIFF 6.0, `PhotometricInterpretation`.
   private static let photometricOfPalettes = 3
   /// By so much two colours of labels differ, at least, in red, green or blue. Palettes of photographs, and of drawings

@@ -73,7 +73,7 @@ struct SourceRoute {
       options.format == .jxl && options.fidelity == .lossless && Image.loader(ofPath: path) == "jpegload"
     var shrinking: String?
     if options.downsampling == .auto {
-      shrinking = LabelImage.sign(picture, image).map { "levels by mode: \($0)" }
+      shrinking = SegmentationMap.sign(picture, image).map { "levels by mode: \($0)" }
       options.downsampling = shrinking == nil ? .mean : .mode
     } else if options.picksPixels {
       shrinking = "levels by \(options.downsampling.name)"

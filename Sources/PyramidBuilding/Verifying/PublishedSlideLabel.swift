@@ -3,7 +3,7 @@ import ZigguratImaging
 
 /// Archives that show the label, or the whole glass, of a slide although no build was asked for it. Earlier versions
 /// built them as pages.
-package enum PublishedLabel {
+package enum PublishedSlideLabel {
   /// Whether the archive may show a label, by its record.
   package static func isPossible(_ record: BuildRecord) -> Bool {
     ImageFileName.mayHoldLabel(record.sourceName) && record.associatedAs == nil && !record.keepsAssociated

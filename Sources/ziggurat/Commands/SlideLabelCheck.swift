@@ -5,7 +5,7 @@ import ZigguratCatalog
 import ZigguratFiles
 
 /// A search for slides' labels among a library's archives, with the help of the sources in its catalog.
-enum LabelCheck {
+enum SlideLabelCheck {
   /// - Parameter archives: paths of archives in the library, or of one alone.
   static func defects(in library: String, _ archives: [String]) throws(StorageError) -> [ArchiveVerifier
     .Defect]
@@ -14,7 +14,7 @@ enum LabelCheck {
     var catalog: Catalog?
     for path in archives {
       guard let archive = try? TileArchive(path: path), let record = archive.buildRecord,
-        PublishedLabel.isPossible(record)
+        PublishedSlideLabel.isPossible(record)
       else { continue }
       if catalog == nil, Catalog.exists(in: library) {
         catalog = try Catalog(library: library)
@@ -27,7 +27,7 @@ enum LabelCheck {
         let place = relatives.lazy.compactMap { known[$0]?.place }.first
         sources = SourcePlace.paths(of: id, record, below: library, place)
       }
-      if let defect = PublishedLabel.defect(record, archive.metadata, sources: sources) {
+      if let defect = PublishedSlideLabel.defect(record, archive.metadata, sources: sources) {
         defects.append(ArchiveVerifier.Defect(path: path, what: defect))
       }
     }

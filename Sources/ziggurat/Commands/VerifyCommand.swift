@@ -101,7 +101,7 @@ enum VerifyCommand: Command {
           report(ArchiveVerifier.Defect(path: archive, what: "is missing, and the catalog lists it"))
         }
         defects += missing.count
-        for defect in try LabelCheck.defects(in: path, archives) {
+        for defect in try SlideLabelCheck.defects(in: path, archives) {
           report(defect)
           defects += 1
         }
