@@ -36,9 +36,9 @@ extension FuzzInput {
       let file = try SourceFile(path: path)
       let ranges = [1..<9, 64..<128].filter { $0.upperBound <= bytes.count }
       for loader in ["jpegload", "pngload", "webpload", "gifload", "heifload"] {
-        let isData = PictureEnd.isBeforeData(file, loader)
+        let isData = TrailingData.isBeforeData(file, loader)
         precondition(!isData || bytes.count > 8, "data need a picture before them")
-        _ = PictureEnd.isBeforeData(file, loader, known: ranges)
+        _ = TrailingData.isBeforeData(file, loader, known: ranges)
       }
       _ = FITSHeader(file)
       _ = RunLengths.targa(Array(bytes.prefix(64)), file)

@@ -61,7 +61,7 @@ struct FileStart {
   /// Why no loader takes the file, as a clause.
   var refusal: String {
     if isCutOffTIFF { return "is cut off: its end, which describes the picture of a TIFF file, is missing" }
-    if let format = UnreadContent(self) { return format.refusal }
+    if let format = UnsupportedFormat(self) { return format.refusal }
     return isDICOMSlide
       ? "is a DICOM slide, which OpenSlide reads from version 4.0 on, and the one here does not: convert it to OME-TIFF, "
         + "for example with 'bfconvert FILE FILE.ome.tif'"

@@ -11,10 +11,10 @@ package enum ImageFileName {
     let microscopes = ["czi", "i2syntax", "isyntax", "lif", "nd2", "oib", "oif", "vsi", "zvi"]
     var unread = Dictionary(
       uniqueKeysWithValues: microscopes.map {
-        ($0, "a microscope's own format, which is not read: \(UnreadContent.conversion)")
+        ($0, "a microscope's own format, which is not read: \(UnsupportedFormat.conversion)")
       })
-    unread["nii"] = "a NIfTI volume, which is not read: \(UnreadContent.conversion)"
-    unread["cin"] = "a Cineon file, which is not read: \(UnreadContent.scanConversion)"
+    unread["nii"] = "a NIfTI volume, which is not read: \(UnsupportedFormat.conversion)"
+    unread["cin"] = "a Cineon file, which is not read: \(UnsupportedFormat.scanConversion)"
     return unread
   }()
 
@@ -40,7 +40,7 @@ package enum ImageFileName {
       return "an SGI image or samples alone by its name: name the file itself to have it built"
     }
     return videos.contains(ending)
-      ? "a video, which is not read: \(UnreadContent.frame)" : "no image by its name"
+      ? "a video, which is not read: \(UnsupportedFormat.frame)" : "no image by its name"
   }
 
   /// Returns a description of a folder that is not searched, as a noun phrase; nil if it may contain images.
@@ -57,7 +57,7 @@ package enum ImageFileName {
   /// format.
   static func hint(ending: String) -> String {
     if let phrase = unread[ending] { return ": by its name it is \(phrase)" }
-    if ending == "img" { return ": by its name it is \(UnreadContent.analyze)" }
+    if ending == "img" { return ": by its name it is \(UnsupportedFormat.analyze)" }
     return formats[ending].map { ", though its name says \($0.name)" } ?? ""
   }
 

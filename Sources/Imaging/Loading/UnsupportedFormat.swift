@@ -1,5 +1,5 @@
 /// A recognized format that is not supported, with advice for its owner.
-struct UnreadContent {
+struct UnsupportedFormat {
   /// As a noun phrase with its article.
   let name: String
   let advice: String

@@ -2,7 +2,7 @@ import ZigguratFiles
 import ZigguratImaging
 
 /// Data in files of phones and cameras that no tile shows.
-enum UnshownData {
+enum AuxiliaryData {
   /// Bytes of a JPEG's header that are looked at: extended XMP may have any number.
   private static let maxHeaderSize = 4 << 20
 
@@ -29,7 +29,7 @@ enum UnshownData {
       default: []
       }
     // The announced data are after the picture.
-    return !names.isEmpty || !PictureEnd.isBeforeData(file, loader, known: known)
+    return !names.isEmpty || !TrailingData.isBeforeData(file, loader, known: known)
       ? names : ["data behind its end"]
   }
 

@@ -111,7 +111,7 @@ extension Image {
       image = try Image(path: path, access: access, page: page, scale: scale, isDamaged: log != nil)
         .corrected(of: loader, path: path)
     }
-    if log == nil, let damage = DeclaredEnd.damage(ofFileAt: path, loader) { image.setFlaw(damage) }
+    if log == nil, let damage = TruncationCheck.damage(ofFileAt: path, loader) { image.setFlaw(damage) }
     let heif = loader == "heifload" ? HEIFPicture(path: path) : nil
     if heif?.isLimitedGray == true { image = try image.spreadFromLimitedRange() }
     if image.hasAlpha, let straight = try image.unpremultiplied(by: loader, path: path, heif) {

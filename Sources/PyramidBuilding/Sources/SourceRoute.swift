@@ -63,7 +63,7 @@ struct SourceRoute {
     reduced = Self.reduced(picture, image, options)
     unshown =
       associated != nil
-      ? [] : (page == nil ? UnshownData.names(in: file, image) : []) + Self.unshownInTIFF(picture)
+      ? [] : (page == nil ? AuxiliaryData.names(in: file, image) : []) + Self.unshownInTIFF(picture)
     var options = options
     let slide = SlideTIFF(picture, image, options)
     // OpenSlide adds alpha to every slide, for areas without data.

@@ -28,7 +28,7 @@ final class CustomTileEncoding: TileEncoding {
   private let encoder: any TileEncoder
   private let bands: Int
   private let rows: PackedRows
-  private let kept = KeptBytes()
+  private let kept = ReusableBuffer()
 
   init(_ encoder: any TileEncoder, bands: PixelBands, tileSize: Int) {
     self.encoder = encoder

@@ -5,7 +5,7 @@ final class AVIFTileEncoder: TileEncoding {
   private let bands: PixelBands
   private let quality: Int
   private let profile: [UInt8]?
-  private let kept = KeptBytes()
+  private let kept = ReusableBuffer()
 
   init(bands: PixelBands, quality: Int, profile: [UInt8]?) {
     self.bands = bands

@@ -6,7 +6,7 @@ final class JPEGXLTileEncoder: TileEncoding {
   private let quality: Int
   private let profile: [UInt8]?
   private let rows: PackedRows
-  private let kept = KeptBytes()
+  private let kept = ReusableBuffer()
 
   init(bands: PixelBands, quality: Int, profile: [UInt8]?, tileSize: Int) {
     self.bands = bands
@@ -27,7 +27,7 @@ final class JPEGXLTileEncoder: TileEncoding {
 
 /// Makes JPEG XL of JPEG tiles, which can be had back byte for byte. One per thread; its memory is used again.
 final class JPEGRecompression {
-  private let kept = KeptBytes()
+  private let kept = ReusableBuffer()
 
   /// - Returns: bytes that stay valid until the next call.
   func recompressed(_ jpeg: UnsafeRawBufferPointer) throws(BuildError) -> UnsafeRawBufferPointer {

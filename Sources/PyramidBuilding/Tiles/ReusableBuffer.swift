@@ -1,7 +1,7 @@
 import ZigguratImaging
 
 /// Bytes that stay where they are until the next ones come. For one thread at a time; its memory is used again.
-final class KeptBytes {
+final class ReusableBuffer {
   private(set) var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
   deinit { memory.deallocate() }

@@ -6,7 +6,7 @@ final class TileProfile {
   private let format: TileFormat
   /// The bytes that are inserted into every tile: JPEG's segments, PNG's or WebP's chunk.
   private let block: [UInt8]
-  private let kept = KeptBytes()
+  private let kept = ReusableBuffer()
 
   /// AVIF and JPEG XL tiles get theirs from their encoder.
   init(_ profile: [UInt8], format: TileFormat) throws(BuildError) {

@@ -27,7 +27,7 @@ CONTENTS = {
 }
 
 
-class UnreadContent(OneSource):
+class UnsupportedFormat(OneSource):
     def test_files_of_any_name_are_recognized_by_content(self):
         for what, content in CONTENTS.items():
             for name in ("file", "file.tif", "file.jpg"):

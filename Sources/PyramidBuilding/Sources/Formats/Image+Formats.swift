@@ -173,7 +173,7 @@ extension Image {
     guard let header = PNMHeader(file), let size = header.declaredSize, size > file.identity.size,
       header.missingRows < header.height
     else { return nil }
-    log.add(DeclaredEnd.netpbm(header, missingRows: header.missingRows))
+    log.add(TruncationCheck.netpbm(header, missingRows: header.missingRows))
     return try Image(
       FilledFile(file, byteCount: size), loader: "ppmload",
       access: header.isFloat ? .random : .sequential, subject: path)

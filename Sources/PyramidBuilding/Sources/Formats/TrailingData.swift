@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratFiles
 
 /// The end of a file's picture by its format. No decoder reads data after it: a second picture, a video, an archive.
-enum PictureEnd {
+enum TrailingData {
   /// Bytes behind the end that are reported, whatever they are. Phones append some hundred bytes about the photograph.
   private static let fewestBytes = 1024
 

@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratFiles
 
 /// Files that end before the place that their own headers declare, where decoders go on without a word.
-enum DeclaredEnd {
+enum TruncationCheck {
   /// The damage of such a file, known without decoding it; nil if the file is whole, or its decoder reports its end.
   ///
   /// - Parameter loader: libvips' name of its loader.

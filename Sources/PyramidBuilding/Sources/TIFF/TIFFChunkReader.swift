@@ -8,7 +8,7 @@ final class TIFFChunkReader {
   private let handle: TIFFHandle
   private let decoder: JPEGDecompressor?
   private let inflater: TIFFInflater?
-  private let kept = KeptBytes()
+  private let kept = ReusableBuffer()
   private var bytes: UnsafeMutableRawBufferPointer { kept.memory }
   private let identifier: [UInt8]
 

@@ -19,7 +19,7 @@ import ZigguratTestSupport
     for bytes in files {
       try Data(bytes).write(to: URL(fileURLWithPath: folder("picture")))
       let file = try SourceFile(path: folder("picture"))
-      #expect(!PictureEnd.isBeforeData(file, loader), "SEED=\(SplitMix.runSeed): \(bytes)")
+      #expect(!TrailingData.isBeforeData(file, loader), "SEED=\(SplitMix.runSeed): \(bytes)")
     }
   }
 }
