@@ -66,12 +66,12 @@ extension Image {
   ///
   /// - Parameter intent: `perceptual`, `relative`, `saturation`, `absolute`.
   package func convertedFromEmbeddedProfile(intent: String) throws(ImagingError) -> Image {
-    try besideAlpha { (colours) throws(ImagingError) in
+    try withoutAlpha { (colours) throws(ImagingError) in
       try Operation.run(
         "icc_transform", subject,
         [
           "in": .image(colours), "output-profile": .string("srgb"), "embedded": .bool(true),
-          "intent": .name(intent), "depth": .int(8), "black-point-compensation": .bool(meetsBlack(intent)),
+          "intent": .name(intent), "depth": .int(8), "black-point-compensation": .bool(usesBlackPointCompensation(intent)),
         ])
     }
   }
@@ -81,20 +81,20 @@ extension Image {
   /// That profile is for proofs. For `perceptual` and `saturation` it gives relative colorimetric with black point
   /// compensation.
   package func convertedFromBareCMYK(intent: String) throws(ImagingError) -> Image {
-    try besideAlpha { (colours) throws(ImagingError) in
+    try withoutAlpha { (colours) throws(ImagingError) in
       try Operation.run(
         "icc_transform", subject,
         [
           "in": .image(colours), "output-profile": .string("srgb"), "input-profile": .string("cmyk"),
-          "intent": .name(meetsBlack(intent) ? "relative" : intent), "depth": .int(8),
-          "black-point-compensation": .bool(meetsBlack(intent)),
+          "intent": .name(usesBlackPointCompensation(intent) ? "relative" : intent), "depth": .int(8),
+          "black-point-compensation": .bool(usesBlackPointCompensation(intent)),
         ])
     }
   }
 
   /// Returns the image with its colours converted to 8 bits. Alpha of 16 bits keeps its upper 8; libvips would clip it
   /// at 255.
-  private func besideAlpha(
+  private func withoutAlpha(
     _ convert: (Image) throws(ImagingError) -> Image
   ) throws(ImagingError) -> Image {
     guard hasAlpha, sampleType == .unsigned16 else { return try convert(self) }
@@ -111,7 +111,7 @@ extension Image {
       "icc_export", subject,
       [
         "in": .image(converted(to: "lab")), "output-profile": .string("srgb"), "intent": .name(intent),
-        "depth": .int(8), "black-point-compensation": .bool(meetsBlack(intent)),
+        "depth": .int(8), "black-point-compensation": .bool(usesBlackPointCompensation(intent)),
       ])
   }
 
@@ -247,4 +247,4 @@ extension Image {
 
 /// Whether black point compensation applies. It suits pictures that are reproduced in another medium, but not measured
 /// colours.
-private func meetsBlack(_ intent: String) -> Bool { intent == "perceptual" || intent == "saturation" }
+private func usesBlackPointCompensation(_ intent: String) -> Bool { intent == "perceptual" || intent == "saturation" }
