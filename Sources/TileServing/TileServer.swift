@@ -153,7 +153,7 @@ package final class TileServer: Sendable {
     if let refusal = admission.refusal(of: request) { return .refuse(refusal) }
     do throws(NormalizedPath.ValidationError) {
       let path = try request.path.get()
-      return bodyPlan(for: call(request.request, path, principals.visitor(request.request)))
+      return bodyPlan(for: context(request.request, path, principals.visitor(request.request)))
     } catch { return .refuse(.text(error.status, error.text)) }
   }
 
@@ -165,7 +165,7 @@ package final class TileServer: Sendable {
     }
   }
 
-  private func call(_ request: Request, _ path: NormalizedPath, _ visitor: Principal) -> RequestContext {
+  private func context(_ request: Request, _ path: NormalizedPath, _ visitor: Principal) -> RequestContext {
     RequestContext(request, path, visitor: visitor, at: address, principals)
   }
 
@@ -181,174 +181,174 @@ package final class TileServer: Sendable {
       default: return .response(.methodNotAllowed)
       }
     }
-    let call = call(request.request, path, request.visitor ?? .anyone)
+    let context = context(request.request, path, request.visitor ?? .anyone)
     switch request.method {
-    case "OPTIONS": return .response(options(call))
+    case "OPTIONS": return .response(options(context))
     case "GET", "HEAD":
-      let renames = RenameHandler(call: call, images: images)
+      let renames = RenameHandler(context: context, images: images)
       return renames.knowing(renames.namedImages) { [self] renames in
         if let moved = renames.toTheNewID { return .response(moved) }
-        guard renames.hasWaited, renames.path.route.isOfCatalog else { return resource(renames.call) }
-        return renames.rest(on: images.catalogQueue) { [self] in resource($0.call) }
+        guard renames.hasWaited, renames.path.route.isOfCatalog else { return resource(renames.context) }
+        return renames.rest(on: images.catalogQueue) { [self] in resource($0.context) }
       }
     default:
       // A JSON problem below `/api`, plain text elsewhere.
       let isAPI = if case .api = path.route { true } else { false }
-      return .response(.methodNotAllowed(besides: writingMethods(call), isProblem: isAPI))
+      return .response(.methodNotAllowed(besides: writingMethods(context), isProblem: isAPI))
     }
   }
 
   // MARK: Reads
 
-  private func resource(_ call: RequestContext) -> Reply {
-    switch call.path.route {
-    case .tiles(let request): TileHandler(call: call, images: images, pictures: pictures).reply(request)
+  private func resource(_ context: RequestContext) -> Reply {
+    switch context.path.route {
+    case .tiles(let request): TileHandler(context: context, images: images, pictures: pictures).reply(request)
     case .presentation(let request):
-      PresentationHandler(call: call, images: images, identity: identity).reply(request)
-    case .api(let request): api(request, call)
-    case .view(let id): pages(call).view(call.path.reference(id))
-    case .embed(let id?): pages(call).frame(call.path.reference(id))
-    case .embed(nil): .response(pages(call).embedPage)
-    case .oEmbed: EmbeddingHandler(call: call, images: images, identity: identity).reply()
-    case .openAPI: .response(.json(descriptions.description(base: call.request.publicBase)))
-    case .health: .response(monitoring(call).health)
-    case .metrics: .response(monitoring(call).metricsOrNothing)
-    case .page: .response(pages(call).page)
+      PresentationHandler(context: context, images: images, identity: identity).reply(request)
+    case .api(let request): api(request, context)
+    case .view(let id): pages(context).view(context.path.reference(id))
+    case .embed(let id?): pages(context).frame(context.path.reference(id))
+    case .embed(nil): .response(pages(context).embedPage)
+    case .oEmbed: EmbeddingHandler(context: context, images: images, identity: identity).reply()
+    case .openAPI: .response(.json(descriptions.description(base: context.request.publicBase)))
+    case .health: .response(monitoring(context).health)
+    case .metrics: .response(monitoring(context).metricsOrNothing)
+    case .page: .response(pages(context).page)
     }
   }
 
-  private func api(_ request: APIRequest, _ call: RequestContext) -> Reply {
-    if let refusal = request.refusal(of: DecodedQuery(call.request.parameters)) { return .response(refusal) }
+  private func api(_ request: APIRequest, _ context: RequestContext) -> Reply {
+    if let refusal = request.refusal(of: DecodedQuery(context.request.parameters)) { return .response(refusal) }
     switch request {
     case .images:
-      return .response(ListHandler(call: call, images: images, isWritable: access.isWritable).list())
-    case .image(let image): return self.image(image, call)
-    case .uploads, .upload, .events: return .response(uploadState(request, call))
+      return .response(ListHandler(context: context, images: images, isWritable: access.isWritable).list())
+    case .image(let image): return self.image(image, context)
+    case .uploads, .upload, .events: return .response(uploadState(request, context))
     case .pairing:
       return .response(
         PairingHandler(
-          call: call, codes: pairing, sessions: sessions, clock: access.clock,
+          context: context, codes: pairing, sessions: sessions, clock: access.clock,
           localAddress: localAddress.withLock { $0 }
         ).reply())
     case .version: return .response(VersionHandler(version: version).response)
-    case .trash where access.isWritable: return .response(trash(call).list())
+    case .trash where access.isWritable: return .response(trash(context).list())
     case .trash, .restore, .session, .nothing:
       return .problem(404, "Not found", "there is no such part of the API")
     }
   }
 
-  private func image(_ request: ImageRequest, _ call: RequestContext) -> Reply {
-    let handler = DescriptionHandler(call: call, images: images, originals: originals)
-    guard request.question != nil else { return handler.reply(call.path.reference(request.whole)) }
+  private func image(_ request: ImageRequest, _ context: RequestContext) -> Reply {
+    let handler = DescriptionHandler(context: context, images: images, originals: originals)
+    guard request.question != nil else { return handler.reply(context.path.reference(request.whole)) }
     // A subresource of a book is that of its cover.
-    return handler.withCover(of: call.path.reference(request.id)) { [self] handler, reference in
-      let call = handler.call
+    return handler.withCover(of: context.path.reference(request.id)) { [self] handler, reference in
+      let context = handler.context
       var viewport: ViewportHandler {
         ViewportHandler(
-          call: call, images: images, pictures: pictures, originals: originals, mappedTiles: mappedTiles)
+          context: context, images: images, pictures: pictures, originals: originals, mappedTiles: mappedTiles)
       }
-      var original: OriginalHandler { OriginalHandler(call: call, images: images, originals: originals) }
+      var original: OriginalHandler { OriginalHandler(context: context, images: images, originals: originals) }
       return switch request.question {
       case .viewport: viewport.coverage(reference)
       case .viewportTiles: viewport.tiles(reference)
-      case .viewportPicture(let ending): viewport.picture(reference, call.path.text(ending))
+      case .viewportPicture(let ending): viewport.picture(reference, context.path.text(ending))
       case .animation: original.animation(reference)
       case .original: original.original(reference)
       // These accept no reads.
-      case .move, .copies, nil: handler.reply(call.path.reference(request.whole))
+      case .move, .copies, nil: handler.reply(context.path.reference(request.whole))
       }
     }
   }
 
-  private func uploadState(_ request: APIRequest, _ call: RequestContext) -> Response {
-    let handler = uploads(call)
-    if let elsewhere = redirect.response(toReadOf: request, call, refusal: handler.readRefusal) {
+  private func uploadState(_ request: APIRequest, _ context: RequestContext) -> Response {
+    let handler = uploads(context)
+    if let elsewhere = redirect.response(toReadOf: request, context, refusal: handler.readRefusal) {
       return elsewhere
     }
     return switch request {
-    case .upload(let id): handler.one(id.map(call.path.text))
+    case .upload(let id): handler.one(id.map(context.path.text))
     case .events: handler.stream()
     default: handler.list()
     }
   }
 
-  private func pages(_ call: RequestContext) -> PageHandler {
-    PageHandler(call: call, images: images, files: files, identity: identity, frameAncestors: access.frames)
+  private func pages(_ context: RequestContext) -> PageHandler {
+    PageHandler(context: context, images: images, files: files, identity: identity, frameAncestors: access.frames)
   }
 
-  private func monitoring(_ call: RequestContext) -> MonitoringHandler {
+  private func monitoring(_ context: RequestContext) -> MonitoringHandler {
     MonitoringHandler(
-      call: call, images: images, access: access, metrics: metrics, disk: disk, pictures: pictures,
+      context: context, images: images, access: access, metrics: metrics, disk: disk, pictures: pictures,
       mappedTiles: mappedTiles, uploads: uploads, version: version)
   }
 
   // MARK: Changes
 
-  private func bodyPlan(for call: RequestContext) -> RequestBodyPolicy {
-    guard case .api(let request) = call.path.route else {
+  private func bodyPlan(for context: RequestContext) -> RequestBodyPolicy {
+    guard case .api(let request) = context.path.route else {
       return .refuse(.methodNotAllowed(besides: [], isProblem: false))
     }
-    if let elsewhere = redirect.response(to: request, call) {
+    if let elsewhere = redirect.response(to: request, context) {
       // A principal that may change nothing gets a refusal instead of a redirect.
-      let visitor = call.visitor
-      let refusal = visitor.mayWriteToSpace ? nil : visitor.refusal(toChange: .library, call.request)
+      let visitor = context.visitor
+      let refusal = visitor.mayWriteToSpace ? nil : visitor.refusal(toChange: .library, context.request)
       return .refuse((refusal ?? elsewhere).withNoStore)
     }
     switch request {
     case .session: return .collect { [sessionHandler] in sessionHandler.reply(to: $0) }
-    case .uploads: return uploads(call).plan(nil)
-    case .upload(let id?): return uploads(call).plan(call.path.text(id))
+    case .uploads: return uploads(context).plan(nil)
+    case .upload(let id?): return uploads(context).plan(context.path.text(id))
     case .images, .image, .trash, .restore, .upload(nil), .events, .pairing, .version, .nothing: break
     }
-    let methods = writingMethods(call)
+    let methods = writingMethods(context)
     let notAllowed = RequestBodyPolicy.refuse(.methodNotAllowed(besides: methods, isProblem: true))
-    guard methods.contains(call.request.method) else { return notAllowed }
+    guard methods.contains(context.request.method) else { return notAllowed }
     switch request {
     case .image(let image):
-      if call.request.method == "POST", case .move? = image.question {
+      if context.request.method == "POST", case .move? = image.question {
         return MoveHandler(
-          call: call, images: images, changes: changes, upkeep: upkeep, passwords: passwords,
+          context: context, images: images, changes: changes, upkeep: upkeep, passwords: passwords,
           uploads: uploads
         ).plan(image.id)
       }
-      if call.request.method == "POST" {
-        return CopyHandler(call: call, images: images, changes: changes, uploads: uploads).plan(image.id)
+      if context.request.method == "POST" {
+        return CopyHandler(context: context, images: images, changes: changes, uploads: uploads).plan(image.id)
       }
-      return edits(call).plan(image.whole)
-    case .trash: return edits(call).deletionsPlan()
-    case .restore(let deletion): return trash(call).restorePlan(call.path.text(deletion))
+      return edits(context).plan(image.whole)
+    case .trash: return edits(context).deletionsPlan()
+    case .restore(let deletion): return trash(context).restorePlan(context.path.text(deletion))
     case .session, .images, .uploads, .upload, .events, .pairing, .version, .nothing: return notAllowed
     }
   }
 
-  private func edits(_ call: RequestContext) -> EditHandler {
+  private func edits(_ context: RequestContext) -> EditHandler {
     EditHandler(
-      call: call, images: images, originals: originals, changes: changes, editor: editor, trash: trash)
+      context: context, images: images, originals: originals, changes: changes, editor: editor, trash: trash)
   }
 
-  private func trash(_ call: RequestContext) -> TrashHandler {
-    TrashHandler(call: call, images: images, changes: changes, trash: trash)
+  private func trash(_ context: RequestContext) -> TrashHandler {
+    TrashHandler(context: context, images: images, changes: changes, trash: trash)
   }
 
-  private func uploads(_ call: RequestContext) -> UploadHandler {
-    UploadHandler(call: call, uploads: uploads, events: events, sessions: sessions, audit: changes.audit)
+  private func uploads(_ context: RequestContext) -> UploadHandler {
+    UploadHandler(context: context, uploads: uploads, events: events, sessions: sessions, audit: changes.audit)
   }
 
   private var redirect: WriterRedirect {
     WriterRedirect(catalog: library.catalog, isWritable: access.isWritable, uploads: uploads)
   }
 
-  private func writingMethods(_ call: RequestContext) -> [String] {
+  private func writingMethods(_ context: RequestContext) -> [String] {
     AllowedMethods.writing(
-      call.path.route, takesUploads: uploads != nil, isWritable: access.isWritable,
-      isImage: { RenameHandler(call: call, images: images).isImage(call.path.reference($0.whole)) })
+      context.path.route, takesUploads: uploads != nil, isWritable: access.isWritable,
+      isImage: { RenameHandler(context: context, images: images).isImage(context.path.reference($0.whole)) })
   }
 
   /// Replies to OPTIONS, including preflight requests.
-  private func options(_ call: RequestContext) -> Response {
-    let methods = ["GET", "HEAD", "OPTIONS"] + writingMethods(call)
-    if let preflight = crossOrigin.preflight(call.request, methods) { return preflight }
-    var response = uploads(call).options(methods) ?? .options
+  private func options(_ context: RequestContext) -> Response {
+    let methods = ["GET", "HEAD", "OPTIONS"] + writingMethods(context)
+    if let preflight = crossOrigin.preflight(context.request, methods) { return preflight }
+    var response = uploads(context).options(methods) ?? .options
     response["Allow"] = methods.joined(separator: ", ")
     return response
   }

@@ -9,7 +9,7 @@ import ZigguratUploading
 
 /// `POST /api/images/{id}/copies`: a part of an image becomes an image of its own, beside it.
 struct CopyHandler: ChangeHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let changes: ChangeAccess
   /// The uploads; nil if the server makes no images.

@@ -160,7 +160,7 @@ extension DescribingHandler {
 
 /// Serves `/api/images/{id}`.
 struct DescriptionHandler: DescribingHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let originals: OriginalAccess
 

@@ -7,7 +7,7 @@ import ZigguratMetadata
 
 /// `PATCH` and `DELETE` of images.
 struct EditHandler: ChangeHandler, DescribingHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let originals: OriginalAccess
   let changes: ChangeAccess

@@ -7,7 +7,7 @@ import ZigguratTileProtocols
 
 /// Serves `/oembed`: the frame for a link in the query.
 struct EmbeddingHandler: LibraryHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let identity: SiteIdentity
 

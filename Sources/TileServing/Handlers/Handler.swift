@@ -43,13 +43,13 @@ final class RequestContext: Sendable {
 
 /// Handles the requests for one kind of resource. Each request gets a new handler with the dependencies that it needs.
 protocol Handler: Sendable {
-  var call: RequestContext { get set }
+  var context: RequestContext { get set }
 }
 
 extension Handler {
-  var request: Request { call.request }
-  var path: NormalizedPath { call.path }
-  var visitor: Principal { call.visitor }
+  var request: Request { context.request }
+  var path: NormalizedPath { context.path }
+  var visitor: Principal { context.visitor }
   var decodedQuery: DecodedQuery { DecodedQuery(request.parameters) }
 
   /// The generation that the query names.
@@ -85,9 +85,9 @@ extension Handler {
   func waiting(
     for pending: any Pending, head: Response? = nil, _ rest: @escaping @Sendable (Self) -> Reply
   ) -> Reply {
-    guard call.waits < TileArchive.maxAttempts else { return .response(unavailable) }
+    guard context.waits < TileArchive.maxAttempts else { return .response(unavailable) }
     var handler = self
-    handler.call = call.detached(waits: 1)
+    handler.context = context.detached(waits: 1)
     return .task(head: head) { [handler] in
       let start = ContinuousClock.now
       await pending.landed()
@@ -105,21 +105,21 @@ extension Handler {
   func rest(on queue: BlockingQueue?, _ rest: @escaping @Sendable (Self) -> Reply) -> Reply {
     guard let queue else { return rest(self) }
     var handler = self
-    handler.call = call.detached()
+    handler.context = context.detached()
     return queue.reply(for: request.client) { [handler] in
       rest(handler.identifiedAgain())
     }
   }
 
   /// Whether the request has waited for pending data.
-  var hasWaited: Bool { call.waits > 0 }
+  var hasWaited: Bool { context.waits > 0 }
 
   /// Returns a copy with the present principal: the session may have ended since the request began.
   ///
   /// - Parameter isUse: whether this resets the session's idle time.
   func identifiedAgain(isUse: Bool = false) -> Self {
     var handler = self
-    handler.call = call.identifiedAgain(isUse: isUse)
+    handler.context = context.identifiedAgain(isUse: isUse)
     return handler
   }
 }

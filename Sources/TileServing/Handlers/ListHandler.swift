@@ -7,7 +7,7 @@ import ZigguratMetadata
 
 /// `/api/images`: the library, paged and searchable.
 struct ListHandler: LibraryHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   /// Whether images can be added over HTTP.
   let isWritable: Bool

@@ -7,7 +7,7 @@ import ZigguratUploading
 
 /// `/metrics` and `/healthz`.
 struct MonitoringHandler: LibraryHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let access: ServerOptions
   let metrics: Metrics

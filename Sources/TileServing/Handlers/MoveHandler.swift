@@ -8,7 +8,7 @@ import ZigguratUploading
 /// Serves `POST /api/images/{id}/move`: moves images between the library and the session's private space, and from
 /// there to another space.
 struct MoveHandler: ChangeHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let changes: ChangeAccess
   let upkeep: SessionUpkeep

@@ -6,7 +6,7 @@ import ZigguratImageLibrary
 /// Serves `/api/images/{id}/original`, the file as it was uploaded, and `/api/images/{id}/animation`, the original
 /// animation.
 struct OriginalHandler: DescribingHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let originals: OriginalAccess
 

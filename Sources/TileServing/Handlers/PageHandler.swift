@@ -5,7 +5,7 @@ import ZigguratTileProtocols
 
 /// Serves the viewer's pages and static files.
 struct PageHandler: LibraryHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   /// The files of the pages; nil if the server has none.
   let files: StaticFiles?
@@ -103,7 +103,7 @@ struct PageHandler: LibraryHandler {
     let response = page(path)
     guard path == "robots.txt", response.status == 404 else { return response }
     return .json(
-      Array(RobotsFile(below: call.address.path).text.utf8), "text/plain; charset=utf-8", maxAge: 3600)
+      Array(RobotsFile(below: context.address.path).text.utf8), "text/plain; charset=utf-8", maxAge: 3600)
   }
 
   private func page(_ path: String, frames: FrameAncestors = .own, head: String = "") -> Response {
@@ -126,7 +126,7 @@ struct PageHandler: LibraryHandler {
   var embedPage: Response { page("embed.html") }
 
   /// Whether the path is the base path without the trailing slash, which the page's relative links need.
-  private var isBase: Bool { path.text(0..<path.count) == call.address.path.text }
+  private var isBase: Bool { path.text(0..<path.count) == context.address.path.text }
 
   private var toTheGallery: Response {
     let query = request.query.isEmpty ? "" : "?" + String(decoding: request.query, as: UTF8.self)

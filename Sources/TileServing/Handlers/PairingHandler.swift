@@ -3,7 +3,7 @@ import ZigguratImageLibrary
 
 /// Serves `/api/pairing.svg`: a QR code of the page's local URL with a pairing code, which lets one phone write.
 struct PairingHandler: Handler {
-  var call: RequestContext
+  var context: RequestContext
   let codes: PairingCodes
   let sessions: SessionTable
   let clock: @Sendable () -> Int

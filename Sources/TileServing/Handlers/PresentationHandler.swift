@@ -9,7 +9,7 @@ import ZigguratTileProtocols
 
 /// Serves IIIF Presentation 3.0, and manifests of 2.1.
 struct PresentationHandler: LibraryHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let identity: SiteIdentity
 

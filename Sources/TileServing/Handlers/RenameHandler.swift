@@ -4,7 +4,7 @@ import ZigguratTileProtocols
 
 /// Redirects the URLs of images whose sources were renamed.
 struct RenameHandler: LibraryHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
 
   /// The redirect of a request for an image that has another id now; nil if none has.

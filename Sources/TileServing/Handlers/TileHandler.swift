@@ -8,7 +8,7 @@ import ZigguratTileRendering
 
 /// Serves the requests of tile protocols, except stored tiles in their own spelling.
 struct TileHandler: PictureHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let pictures: PictureAccess
 

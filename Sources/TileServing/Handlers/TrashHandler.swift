@@ -15,7 +15,7 @@ struct TrashAccess: Sendable {
 
 /// Serves `/api/trash`: deleted images that can be restored.
 struct TrashHandler: ChangeHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let changes: ChangeAccess
   let trash: TrashAccess

@@ -7,7 +7,7 @@ import ZigguratUploading
 /// Serves `/api/uploads`: the resumable upload protocol tus 1.0 (https://tus.io/protocols/resumable-upload) with the
 /// extensions creation, creation-with-upload, expiration and termination. Also serves the status of uploads.
 struct UploadHandler: Handler {
-  var call: RequestContext
+  var context: RequestContext
   /// The uploads; nil if the server accepts none.
   let uploads: Uploads?
   let events: UploadEventBroadcaster

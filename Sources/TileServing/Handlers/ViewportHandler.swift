@@ -9,7 +9,7 @@ import ZigguratTileRendering
 /// Questions about a viewport: its tiles as JSON (`viewport`), with their bytes (`viewport.tiles`), and drawn
 /// (`viewport.jpg`).
 struct ViewportHandler: DescribingHandler, PictureHandler {
-  var call: RequestContext
+  var context: RequestContext
   let images: ImageAccess
   let pictures: PictureAccess
   let originals: OriginalAccess

@@ -39,7 +39,7 @@ import ZigguratUploading
     trash = TrashAccess(library: Trash(library, keeps: 60), keeps: 60)
   }
 
-  private func call(
+  private func context(
     _ target: String, method: String = "GET", visitor: Principal = .anyone, _ headers: [String: String] = [:]
   ) throws -> RequestContext {
     let parts = target.split(separator: "?", maxSplits: 1).map { Array($0.utf8) }
@@ -61,9 +61,9 @@ import ZigguratUploading
     for (path, status) in [
       ("/dzi/one_files/6/1_0.jpg", 200), ("/dzi/one_files/6/9_0.jpg", 404), ("/dzi/two_files/6/1_0.jpg", 404),
     ] {
-      let call = try call(path)
-      guard case .tiles(let request) = call.path.route else { return #expect(Bool(false), "it is no tile") }
-      let response = await TileHandler(call: call, images: images, pictures: pictures).reply(request)
+      let context = try context(path)
+      guard case .tiles(let request) = context.path.route else { return #expect(Bool(false), "it is no tile") }
+      let response = await TileHandler(context: context, images: images, pictures: pictures).reply(request)
         .response()
       #expect(response.status == status)
       guard status == 200, case .bytes(let bytes) = response.body else { continue }
@@ -73,7 +73,7 @@ import ZigguratUploading
   }
 
   @Test func `an image is described with the address of the server in its URLs`() async throws {
-    let handler = DescriptionHandler(call: try call("/api/images/one"), images: images, originals: originals)
+    let handler = DescriptionHandler(context: try context("/api/images/one"), images: images, originals: originals)
     let known = await handler.reply("one").response()
     let unknown = await handler.reply("two").response()
     let description = try Self.object(known)
@@ -84,8 +84,8 @@ import ZigguratUploading
   }
 
   @Test func `the library is listed, and a wrong parameter is named`() throws {
-    let good = ListHandler(call: try call("/api/images?limit=5"), images: images, isWritable: false).list()
-    let wrong = ListHandler(call: try call("/api/images?limit=x"), images: images, isWritable: false).list()
+    let good = ListHandler(context: try context("/api/images?limit=5"), images: images, isWritable: false).list()
+    let wrong = ListHandler(context: try context("/api/images?limit=x"), images: images, isWritable: false).list()
     #expect(try Self.object(good)["total"] as? Int == 1)
     #expect(wrong.status == 400)
   }
@@ -94,7 +94,7 @@ import ZigguratUploading
     let query = "width=40&height=24&scale=1&x=0&y=0"
     func handler(_ query: String) throws -> ViewportHandler {
       ViewportHandler(
-        call: try call("/api/images/one/viewport?\(query)"), images: images, pictures: pictures,
+        context: try context("/api/images/one/viewport?\(query)"), images: images, pictures: pictures,
         originals: originals, mappedTiles: MemoryQuota(limit: 100))
     }
     let answer = try Self.object(await handler(query).coverage("one").response())
@@ -109,16 +109,16 @@ import ZigguratUploading
       ("/iiif/presentation/3/one/manifest", 200), ("/iiif/presentation/3/two/manifest", 404),
       ("/iiif/presentation/3/collection", 200), ("/iiif/presentation/3/none", 404),
     ] {
-      let call = try call(path)
-      guard case .presentation(let request) = call.path.route else { continue }
-      let handler = PresentationHandler(call: call, images: images, identity: SiteIdentity())
+      let context = try context(path)
+      guard case .presentation(let request) = context.path.route else { continue }
+      let handler = PresentationHandler(context: context, images: images, identity: SiteIdentity())
       #expect(await handler.reply(request).response().status == status, "\(path)")
     }
   }
 
   @Test func `an original that is not offered is not found`() async throws {
     let handler = OriginalHandler(
-      call: try call("/api/images/one/original"), images: images, originals: originals)
+      context: try context("/api/images/one/original"), images: images, originals: originals)
     #expect(await handler.original("one").response().status == 404)
     #expect(await handler.animation("one").response().status == 404)
   }
@@ -126,17 +126,17 @@ import ZigguratUploading
   @Test func `a link to a page of an image is embedded by its frame`() async throws {
     let address = "https://example.org/base/view/one"
     let handler = EmbeddingHandler(
-      call: try call("/oembed?url=\(address)&maxwidth=20"), images: images, identity: SiteIdentity())
+      context: try context("/oembed?url=\(address)&maxwidth=20"), images: images, identity: SiteIdentity())
     let answer = try Self.object(await handler.reply().response())
     #expect(answer["width"] as? Int == 20 && answer["height"] as? Int == 12)
     let other = EmbeddingHandler(
-      call: try call("/oembed?url=https://example.net/view/one"), images: images, identity: SiteIdentity())
+      context: try context("/oembed?url=https://example.net/view/one"), images: images, identity: SiteIdentity())
     #expect(await other.reply().response().status == 404)
   }
 
   @Test func `pages without files are not found`() throws {
     let handler = PageHandler(
-      call: try call("/robots.txt"), images: images, files: nil, identity: SiteIdentity(), frameAncestors: nil
+      context: try context("/robots.txt"), images: images, files: nil, identity: SiteIdentity(), frameAncestors: nil
     )
     // The server has its own rules for crawlers.
     #expect(handler.page.status == 200)
@@ -148,7 +148,7 @@ import ZigguratUploading
       var access = ServerOptions()
       access.hidesMetrics = hides
       return MonitoringHandler(
-        call: try call("/metrics"), images: images, access: access, metrics: metrics, disk: changes.disk,
+        context: try context("/metrics"), images: images, access: access, metrics: metrics, disk: changes.disk,
         pictures: pictures, mappedTiles: MemoryQuota(limit: 1), uploads: nil, version: "1.2.3")
     }
     let figures = try handler(hides: false).metricsOrNothing
@@ -160,17 +160,17 @@ import ZigguratUploading
 
   @Test func `a change needs the token`() throws {
     for (visitor, isPlan) in [(Principal.anyone, false), (Principal(mayWrite: true), true)] {
-      let call = try call("/api/images/one", method: "PATCH", visitor: visitor)
+      let context = try context("/api/images/one", method: "PATCH", visitor: visitor)
       let edits = EditHandler(
-        call: call, images: images, originals: originals, changes: changes,
+        context: context, images: images, originals: originals, changes: changes,
         editor: LibraryEditor(images.library),
         trash: trash)
       let moves = MoveHandler(
-        call: call, images: images, changes: changes,
+        context: context, images: images, changes: changes,
         upkeep: SessionUpkeep(sessions, images.library, nil, purging: nil),
         passwords: PasswordAccess(spaces: nil, queue: BlockingQueue(capacity: 1)), uploads: nil)
-      let copies = CopyHandler(call: call, images: images, changes: changes, uploads: nil)
-      let restores = TrashHandler(call: call, images: images, changes: changes, trash: trash)
+      let copies = CopyHandler(context: context, images: images, changes: changes, uploads: nil)
+      let restores = TrashHandler(context: context, images: images, changes: changes, trash: trash)
       for plan in [
         edits.plan(12..<15), edits.deletionsPlan(), moves.plan(12..<15), copies.plan(12..<15),
         restores.restorePlan("x"),
@@ -187,7 +187,7 @@ import ZigguratUploading
 
   @Test func `a server without uploads rejects them`() throws {
     let handler = UploadHandler(
-      call: try call("/api/uploads", visitor: Principal(mayWrite: true)), uploads: nil,
+      context: try context("/api/uploads", visitor: Principal(mayWrite: true)), uploads: nil,
       events: UploadEventBroadcaster(),
       sessions: sessions, audit: changes.audit)
     #expect(handler.list().status == 404 && handler.one("x").status == 404 && handler.stream().status == 404)
@@ -198,14 +198,14 @@ import ZigguratUploading
   @Test func `a phone is paired with a code, if the server has an address for it`() throws {
     for (address, status) in [(String?.none, 204), ("http://192.0.2.1:8080/", 200)] {
       let handler = PairingHandler(
-        call: try call("/api/pairing.svg", visitor: Principal(mayWrite: true)), codes: PairingCodes(),
+        context: try context("/api/pairing.svg", visitor: Principal(mayWrite: true)), codes: PairingCodes(),
         sessions: sessions, clock: { 0 }, localAddress: address)
       #expect(handler.reply().status == status)
     }
   }
 
   @Test func `an id has one URL, by which images are found`() throws {
-    let handler = RenameHandler(call: try call("/api/images/one/viewport"), images: images)
+    let handler = RenameHandler(context: try context("/api/images/one/viewport"), images: images)
     #expect(handler.toTheNewID == nil && handler.namedImages.contains("one"))
     #expect(handler.isImage("one") && !handler.isImage("one/viewport"))
   }
@@ -218,7 +218,7 @@ import ZigguratUploading
       ("/api/uploads/x", ["PATCH", "DELETE"]), ("/api/images", []), ("/dzi/one.dzi", []),
     ])
   func `each path has its methods`(path: String, methods: [String]) throws {
-    let route = try call(path).path.route
+    let route = try context(path).path.route
     #expect(AllowedMethods.writing(route, takesUploads: true, isWritable: true) == methods)
     let isSession = if case .api(.session) = route { true } else { false }
     #expect(AllowedMethods.writing(route, takesUploads: false).isEmpty == !isSession)
@@ -264,11 +264,11 @@ import ZigguratUploading
     let id = sessions.begin(instead: SessionTableTests.request(nil)) { $0.hasToken = true }
     let headers = ["Cookie": "ziggurat-session=\(id)", "Sec-Fetch-Site": "same-origin"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/two".utf8)) { headers[$0] }
-    let call = RequestContext(
+    let context = RequestContext(
       request, try NormalizedPath(request.rawPath, query: []), visitor: principals.visitor(request),
       at: ServerAddress(""), principals)
     let edits = EditHandler(
-      call: call, images: images, originals: originals, changes: changes,
+      context: context, images: images, originals: originals, changes: changes,
       editor: LibraryEditor(images.library),
       trash: trash)
     let plan = edits.plan(12..<15)
@@ -302,11 +302,11 @@ import ZigguratUploading
     access.token = AccessToken("0123456789abcdef")
     let headers = ["If-Match": "\"version\"", "Authorization": "Bearer 0123456789abcdef"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/\(id)".utf8)) { headers[$0] }
-    let call = RequestContext(
+    let context = RequestContext(
       request, try NormalizedPath(request.rawPath, query: []), visitor: Principal(mayWrite: true),
       at: ServerAddress(""), Principals(sessions, access, OwnScheme()))
     let edits = EditHandler(
-      call: call, images: images, originals: originals, changes: changes, editor: LibraryEditor(library),
+      context: context, images: images, originals: originals, changes: changes, editor: LibraryEditor(library),
       trash: TrashAccess(library: Trash(library, keeps: 60), keeps: 60))
     #expect(try await Self.answer(edits.plan(12..<15), request).status == status)
   }
