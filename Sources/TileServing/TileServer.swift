@@ -87,7 +87,7 @@ package final class TileServer: Sendable {
       locked: {
         // Pictures of a private space are not kept longer than its keys.
         pictures.forget()
-        access.audit?.add(.lock, client: nil, visitor: nil)
+        access.audit?.add(.lock, client: nil, principal: nil)
       }, ended: { [events] in events.endWithSessions() })
     upkeep = SessionUpkeep(sessions, library, uploads, purging: access.isWritable ? trash : nil)
     crossOrigin = CrossOrigin(origins: access.origins)
@@ -104,7 +104,7 @@ package final class TileServer: Sendable {
     }
     uploads?.observe { [events] upload in
       events.notify(upload)
-      if upload.hasEnded { access.audit?.add(.uploaded(upload), client: nil, visitor: nil) }
+      if upload.hasEnded { access.audit?.add(.uploaded(upload), client: nil, principal: nil) }
     }
   }
 
@@ -153,7 +153,7 @@ package final class TileServer: Sendable {
     if let refusal = admission.refusal(of: request) { return .refuse(refusal) }
     do throws(NormalizedPath.ValidationError) {
       let path = try request.path.get()
-      return bodyPlan(for: context(request.request, path, principals.visitor(request.request)))
+      return bodyPlan(for: context(request.request, path, principals.principal(request.request)))
     } catch { return .refuse(.text(error.status, error.text)) }
   }
 
@@ -165,8 +165,8 @@ package final class TileServer: Sendable {
     }
   }
 
-  private func context(_ request: Request, _ path: NormalizedPath, _ visitor: Principal) -> RequestContext {
-    RequestContext(request, path, visitor: visitor, at: address, principals)
+  private func context(_ request: Request, _ path: NormalizedPath, _ principal: Principal) -> RequestContext {
+    RequestContext(request, path, principal: principal, at: address, principals)
   }
 
   private func reply(to request: RoutedRequest) -> Reply {
@@ -181,7 +181,7 @@ package final class TileServer: Sendable {
       default: return .response(.methodNotAllowed)
       }
     }
-    let context = context(request.request, path, request.visitor ?? .anyone)
+    let context = context(request.request, path, request.principal ?? .anyone)
     switch request.method {
     case "OPTIONS": return .response(options(context))
     case "GET", "HEAD":
@@ -290,8 +290,8 @@ package final class TileServer: Sendable {
     }
     if let elsewhere = redirect.response(to: request, context) {
       // A principal that may change nothing gets a refusal instead of a redirect.
-      let visitor = context.visitor
-      let refusal = visitor.mayWriteToSpace ? nil : visitor.refusal(toChange: .library, context.request)
+      let principal = context.principal
+      let refusal = principal.mayWriteToSpace ? nil : principal.refusal(toChange: .library, context.request)
       return .refuse((refusal ?? elsewhere).withNoStore)
     }
     switch request {

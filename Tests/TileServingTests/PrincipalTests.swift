@@ -33,8 +33,8 @@ import ZigguratHTTPMessages
     var session = Session()
     session.hasToken = true
     let request = SessionTableTests.request("x", headers.merging(["Host": "example.org:80"]) { a, _ in a })
-    let visitor = Principal(session, isWritable: true)
-    #expect(visitor.refusal(toChange: .library, request)?.status == status)
+    let principal = Principal(session, isWritable: true)
+    #expect(principal.refusal(toChange: .library, request)?.status == status)
     #expect(Principal(mayWrite: true).refusal(toChange: .library, request) == nil, "a Bearer needs neither")
   }
 
@@ -44,12 +44,12 @@ import ZigguratHTTPMessages
     for (base, own, other) in [
       ("https://example.org/pictures", "https", "http"), ("HTTP://example.org", "http", "https"),
     ] {
-      let visitor = Principal(session, isWritable: true, OwnScheme(base: base))
+      let principal = Principal(session, isWritable: true, OwnScheme(base: base))
       func status(_ scheme: String) -> Int? {
         let headers = [
           "Host": "example.org", "Origin": "\(scheme)://example.org", "X-Forwarded-Proto": other,
         ]
-        return visitor.refusal(toChange: .library, SessionTableTests.request("x", headers))?.status
+        return principal.refusal(toChange: .library, SessionTableTests.request("x", headers))?.status
       }
       #expect(status(own) == nil)
       #expect(status(other) == 403)

@@ -44,13 +44,13 @@ import ZigguratTestSupport
       cacheControl: CacheControlHeaders(maxAge: 0))
   }
 
-  private func call(_ target: String, _ visitor: Principal) throws -> RequestContext {
+  private func call(_ target: String, _ principal: Principal) throws -> RequestContext {
     let parts = target.split(separator: "?", maxSplits: 1).map { Array($0.utf8) }
     let request = Request(method: "GET", rawPath: parts[0], query: parts.count > 1 ? parts[1] : []) { _ in nil
     }
     let sessions = SessionTable(limits: SessionTable.Limits(), now: { 0 })
     return RequestContext(
-      request, try NormalizedPath(request.rawPath, query: request.query), visitor: visitor,
+      request, try NormalizedPath(request.rawPath, query: request.query), principal: principal,
       at: ServerAddress("https://example.org/"), Principals(sessions, ServerOptions(), OwnScheme()))
   }
 
@@ -59,9 +59,9 @@ import ZigguratTestSupport
     return try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] ?? [:]
   }
 
-  private func description(_ reference: ImageReference, _ visitor: Principal) async throws -> Response {
+  private func description(_ reference: ImageReference, _ principal: Principal) async throws -> Response {
     let handler = DescriptionHandler(
-      call: try call("/api/images/x", visitor), images: images,
+      call: try call("/api/images/x", principal), images: images,
       originals: OriginalAccess(isOpen: false, uploads: nil))
     return await handler.reply(reference).response()
   }
@@ -75,16 +75,16 @@ import ZigguratTestSupport
     }
   }
 
-  @Test func `a visitor without the space finds none of its images`() async throws {
+  @Test func `a principal without the space finds none of its images`() async throws {
     for reference in ["~/one", "~/box/three", "~/none"] as [ImageReference] {
       #expect(try await description(reference, .anyone).status == 404)
     }
     #expect(try await description("one", .anyone).status == 200)
   }
 
-  private func list(_ query: String, _ visitor: Principal) throws -> [String: Any] {
+  private func list(_ query: String, _ principal: Principal) throws -> [String: Any] {
     let handler = ListHandler(
-      call: try call("/api/images?\(query)", visitor), images: images, isWritable: true)
+      call: try call("/api/images?\(query)", principal), images: images, isWritable: true)
     return try Self.object(handler.list())
   }
 
@@ -126,8 +126,8 @@ import ZigguratTestSupport
     #expect(Self.ids(rest) == ["one", "shelf/two"])
   }
 
-  private func presentation(_ path: String, _ visitor: Principal) async throws -> Response {
-    let call = try call("/iiif/presentation/3/\(path)", visitor)
+  private func presentation(_ path: String, _ principal: Principal) async throws -> Response {
+    let call = try call("/iiif/presentation/3/\(path)", principal)
     guard case .presentation(let request) = call.path.route else { return .text(404, "") }
     return await PresentationHandler(call: call, images: images, identity: SiteIdentity()).reply(request)
       .response()

@@ -42,15 +42,15 @@ package final class AuditLog: Sendable {
   /// - Parameters:
   ///   - client: the address of the request's client; `nil` for an event without a request.
   ///   - visitor: the principal that the request's credentials identify.
-  func add(_ event: AuditEvent, client: IPAddress?, visitor: Principal?) {
+  func add(_ event: AuditEvent, client: IPAddress?, principal: Principal?) {
     var json = JSONText(capacity: 256)
     json.object { json in
       json.member("time", Timestamp.now.description)
       json.key("event")
       json.string { $0.part(event.name) }
       if let client { json.member("client", client.description) }
-      if let visitor { json.member("by", visitor.credential.rawValue) }
-      if let session = visitor?.session { json.member("session", session) }
+      if let principal { json.member("by", principal.credential.rawValue) }
+      if let session = principal?.session { json.member("session", session) }
       event.write(to: &json)
     }
     write(json.bytes + [UInt8(ascii: "\n")])

@@ -5,8 +5,8 @@ struct AuditTrail: Sendable {
   let log: AuditLog?
   let attempts: LoginAttempts
 
-  func note(_ event: AuditEvent, _ request: Request? = nil, _ visitor: Principal? = nil) {
+  func note(_ event: AuditEvent, _ request: Request? = nil, _ principal: Principal? = nil) {
     if case .login(_, isRight: false) = event { attempts.countRefused() }
-    log?.add(event, client: request?.origin, visitor: visitor)
+    log?.add(event, client: request?.origin, principal: principal)
   }
 }

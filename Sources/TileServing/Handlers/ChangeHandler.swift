@@ -35,17 +35,17 @@ extension ChangeHandler {
     let place: Principal.Place =
       switch id.map({ ImageReference.parts(of: $0).repository }) {
       // An image of a space that is not open here is not found; the handler responds so.
-      case .space: visitor.mayWrite && visitor.space == nil ? .library : .space
+      case .space: principal.mayWrite && principal.space == nil ? .library : .space
       case .library: .library
-      case nil: visitor.mayWrite ? .library : .space
+      case nil: principal.mayWrite ? .library : .space
       }
-    return visitor.refusal(toChange: place, request)?.withNoStore
+    return principal.refusal(toChange: place, request)?.withNoStore
   }
 
   /// The unlocked space of the principal, if it may change the space.
-  var writableSpace: SpaceLibrary? { visitor.mayWriteToSpace ? visitor.space : nil }
+  var writableSpace: SpaceLibrary? { principal.mayWriteToSpace ? principal.space : nil }
 
-  func note(_ event: AuditEvent) { changes.audit.note(event, request, visitor) }
+  func note(_ event: AuditEvent) { changes.audit.note(event, request, principal) }
 
   func failure(_ error: any Error) -> Response {
     let unwritable = Response.problem(500, "Unwritable", "the change could not be written")

@@ -131,7 +131,7 @@ struct CopyHandler: ChangeHandler {
     guard let reference = ImageReference(text) else { return .unknownImage }
     let id = reference.id
     if reference.isPrivate {
-      guard visitor.space != nil else { return .unknownImage }
+      guard principal.space != nil else { return .unknownImage }
       return .problem(
         409, "Conflict", "private images cannot be copied; move the image into the library first")
     }

@@ -123,7 +123,7 @@ extension DescribingHandler {
   func offersOriginal(_ reference: ImageReference) -> Bool { recordOfOffer(reference) != nil }
 
   private func recordOfOffer(_ reference: ImageReference) -> BuildRecord? {
-    guard !reference.isPrivate, visitor.mayWrite && originals.uploads != nil || originals.isOpen,
+    guard !reference.isPrivate, principal.mayWrite && originals.uploads != nil || originals.isOpen,
       let record = try? library.archive(reference.id)?.buildRecord, isForWriters(record) || originals.isOpen
     else { return nil }
     return record
@@ -132,7 +132,7 @@ extension DescribingHandler {
   /// Whether the principal may download the original because it may upload. Some originals are kept in any case; a
   /// slide's label is for no other client.
   private func isForWriters(_ record: BuildRecord) -> Bool {
-    visitor.mayWrite && (originals.uploads?.limits.keepsSources == true || !record.showsWholeSource)
+    principal.mayWrite && (originals.uploads?.limits.keepsSources == true || !record.showsWholeSource)
   }
 
   static func mediaType(_ format: ImageFormat?) -> String {

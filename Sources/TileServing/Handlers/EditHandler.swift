@@ -118,7 +118,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
       if repositories.contains(.space), space == nil {
         return isOne ? .unknownImage : .json(Answer(deleted: nil, refused: texts))
       }
-      guard space != nil || visitor.mayWrite else {
+      guard space != nil || principal.mayWrite else {
         return .problem(403, "Forbidden", "this session may change only its private space")
       }
       let ids = texts.compactMap { ImageReference($0)?.id }

@@ -7,19 +7,19 @@ import ZigguratTileProtocols
 final class RequestContext: Sendable {
   let request: Request
   let path: NormalizedPath
-  let visitor: Principal
+  let principal: Principal
   let address: ServerAddress
   let principals: Principals
   /// The number of times that the request has waited.
   fileprivate let waits: Int
 
   init(
-    _ request: Request, _ path: NormalizedPath, visitor: Principal, at address: ServerAddress,
+    _ request: Request, _ path: NormalizedPath, principal: Principal, at address: ServerAddress,
     _ principals: Principals, waits: Int = 0
   ) {
     self.request = request
     self.path = path
-    self.visitor = visitor
+    self.principal = principal
     self.address = address
     self.principals = principals
     self.waits = waits
@@ -29,15 +29,15 @@ final class RequestContext: Sendable {
   ///
   /// - Parameter waits: the number of waits that begin now.
   fileprivate func detached(waits: Int = 0) -> RequestContext {
-    RequestContext(request.detached, path, visitor: visitor, at: address, principals, waits: self.waits + waits)
+    RequestContext(request.detached, path, principal: principal, at: address, principals, waits: self.waits + waits)
   }
 
   /// Returns a copy with the present principal: the session may have ended during a wait.
   ///
   /// - Parameter isUse: whether this resets the session's idle time.
   fileprivate func identifiedAgain(isUse: Bool) -> RequestContext {
-    let visitor = principals.visitor(request, isUse: isUse)
-    return RequestContext(request, path, visitor: visitor, at: address, principals, waits: waits)
+    let principal = principals.principal(request, isUse: isUse)
+    return RequestContext(request, path, principal: principal, at: address, principals, waits: waits)
   }
 }
 
@@ -49,7 +49,7 @@ protocol Handler: Sendable {
 extension Handler {
   var request: Request { context.request }
   var path: NormalizedPath { context.path }
-  var visitor: Principal { context.visitor }
+  var principal: Principal { context.principal }
   var decodedQuery: DecodedQuery { DecodedQuery(request.parameters) }
 
   /// The generation that the query names.

@@ -43,7 +43,7 @@ extension LibraryHandler {
   func repository(_ repository: ImageReference.Repository) -> (any ImageRepository)? {
     switch repository {
     case .library: library
-    case .space: visitor.space?.library
+    case .space: principal.space?.library
     }
   }
 

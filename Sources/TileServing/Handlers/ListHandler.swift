@@ -30,7 +30,7 @@ struct ListHandler: LibraryHandler {
       let hint: String?
     }
     do throws(StorageError) {
-      let listing = try visitor.list(
+      let listing = try principal.list(
         library, query.selection, in: query.repository, after: query.position, limit: query.limit)
       let descriptions: [ImageDescription?]
       if case .book(let id) = query.selection.scope, let repository = query.repository {

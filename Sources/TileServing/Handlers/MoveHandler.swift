@@ -78,7 +78,7 @@ struct MoveHandler: ChangeHandler {
     }
     let isPrivate = ImageReference.parts(of: text).repository == .space
     let id = ImageReference(text)?.id
-    guard visitor.mayWriteToSpace, let space = visitor.space else {
+    guard principal.mayWriteToSpace, let space = principal.space else {
       return isPrivate
         ? .response(.unknownImage)
         : .problem(403, "Forbidden", "no private space is open in this session")
@@ -90,7 +90,7 @@ struct MoveHandler: ChangeHandler {
     case (.otherSpace(let password), true):
       return moveOn(id, from: space, password, request)
     case (.space, false), (.library, true):
-      guard visitor.mayWrite else {
+      guard principal.mayWrite else {
         return .problem(403, "Forbidden", "this change requires the token, because everybody sees the image")
       }
       do throws(StorageError) {

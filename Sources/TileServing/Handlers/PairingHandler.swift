@@ -11,7 +11,7 @@ struct PairingHandler: Handler {
   let localAddress: String?
 
   func reply() -> Response {
-    if let refusal = visitor.refusal(toChange: .library, request), !visitor.mayWrite {
+    if let refusal = principal.refusal(toChange: .library, request), !principal.mayWrite {
       return refusal.withNoStore
     }
     guard let address = localAddress else {

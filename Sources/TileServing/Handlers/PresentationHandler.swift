@@ -37,7 +37,7 @@ struct PresentationHandler: LibraryHandler {
     else { return nil }
     return PresentationCollection(
       catalog: repository.catalog, titles: title(ofBook:), folder: folder,
-      space: folder == .library ? visitor.space?.library.catalog : nil, identity: identity,
+      space: folder == .library ? principal.space?.library.catalog : nil, identity: identity,
       base: absoluteBase)
   }
 

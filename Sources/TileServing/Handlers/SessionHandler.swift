@@ -49,11 +49,11 @@ struct SessionHandler: Sendable {
   }
 
   private func sessionState(_ request: Request) -> Response {
-    let visitor = principals.visitor(request, isUse: false)
-    let session = visitor.isByCookie ? sessions.session(request, isUse: false) : nil
+    let principal = principals.principal(request, isUse: false)
+    let session = principal.isByCookie ? sessions.session(request, isUse: false) : nil
     return .json(
       State(
-        canWrite: visitor.mayWrite, hasSpace: visitor.space != nil, canWriteSpace: visitor.mayWriteToSpace,
+        canWrite: principal.mayWrite, hasSpace: principal.space != nil, canWriteSpace: principal.mayWriteToSpace,
         acceptsPassword: passwords.spaces?.isOffered == true, expiresIn: session.map(sessions.rest)))
   }
 
@@ -149,7 +149,7 @@ struct SessionHandler: Sendable {
     upkeep.forgetUploads()
     let cookie = sessions.cookie.setting(id)
     let begun = Request(method: "GET", rawPath: []) { $0 == "Cookie" ? cookie : nil }
-    audit.note(.login(credential, isRight: true), request, principals.visitor(begun))
+    audit.note(.login(credential, isRight: true), request, principals.principal(begun))
     var response = sessionState(begun)
     response.headers.append(("Set-Cookie", cookie))
     return response

@@ -22,7 +22,7 @@ struct TrashHandler: ChangeHandler {
 
   /// Lists the deletions that the principal may restore.
   func list() -> Response {
-    if !visitor.mayWrite, !visitor.mayWriteToSpace, let refusal = visitor.refusal(toChange: .library, request)
+    if !principal.mayWrite, !principal.mayWriteToSpace, let refusal = principal.refusal(toChange: .library, request)
     {
       return refusal.withNoStore
     }
@@ -30,7 +30,7 @@ struct TrashHandler: ChangeHandler {
     if library.lookForOutage() { return Response.unlisted(.libraryIsAway).withNoStore }
     do throws(StorageError) {
       let own = try writableSpace.map(trash.of)?.deletions()
-      let open = visitor.mayWrite ? try trash.of(nil).deletions() : []
+      let open = principal.mayWrite ? try trash.of(nil).deletions() : []
       return Response.json(["items": ((own ?? []) + open).sorted { $0.deletedAt > $1.deletedAt }]).withNoStore
     } catch {
       let response: Response =
@@ -56,7 +56,7 @@ struct TrashHandler: ChangeHandler {
     }
     do throws(StorageError) {
       let isOwn = Trash.isOfSpace(name)
-      guard isOwn || visitor.mayWrite else {
+      guard isOwn || principal.mayWrite else {
         return .problem(403, "Forbidden", "this session may change only its private space")
       }
       guard let trash = isOwn ? writableSpace.map(trash.of) : trash.of(nil),

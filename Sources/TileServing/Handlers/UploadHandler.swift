@@ -21,7 +21,7 @@ struct UploadHandler: Handler {
   func list() -> Response {
     guard let uploads else { return Self.noUploads }
     if let refusal = readRefusal { return refusal }
-    let all = uploads.all.filter(visitor.sees).map { String(decoding: $0.json, as: UTF8.self) }
+    let all = uploads.all.filter(principal.sees).map { String(decoding: $0.json, as: UTF8.self) }
     return Response.json(Array("{\"uploads\":[\(all.joined(separator: ","))]}".utf8)).withNoStore
   }
 
@@ -58,8 +58,8 @@ struct UploadHandler: Handler {
       ("X-Accel-Buffering", "no"),
     ]
     if request.method == "HEAD" { return Response(200, headers, .omitted) }
-    let (seesOpen, seesOf) = (visitor.mayWrite, sessions.admission(request))
-    let isWelcome = visitor.isByCookie ? sessions.liveness(request) : nil
+    let (seesOpen, seesOf) = (principal.mayWrite, sessions.admission(request))
+    let isWelcome = principal.isByCookie ? sessions.liveness(request) : nil
     let stream = events.open(with: uploads.all, isWelcome: isWelcome) { upload in
       upload.vault.map { seesOf($0.owner) } ?? seesOpen
     }
@@ -71,13 +71,13 @@ struct UploadHandler: Handler {
 
   /// The refusal of a read by a principal that may not upload, because file names are personal data; nil for others.
   var readRefusal: Response? {
-    guard !visitor.mayWrite, !visitor.mayWriteToSpace else { return nil }
-    return visitor.refusal(toChange: .library, request)?.withNoStore
+    guard !principal.mayWrite, !principal.mayWriteToSpace else { return nil }
+    return principal.refusal(toChange: .library, request)?.withNoStore
   }
 
   /// Returns an upload; nil if it does not exist or the principal may not see it.
   private func visible(_ id: String, _ uploads: Uploads) -> Upload? {
-    uploads.upload(id).flatMap { visitor.sees($0) ? $0 : nil }
+    uploads.upload(id).flatMap { principal.sees($0) ? $0 : nil }
   }
 
   /// - Parameter methods: the methods of the path.
@@ -110,14 +110,14 @@ struct UploadHandler: Handler {
       besides: AllowedMethods.writing(path.route, takesUploads: uploads != nil), isProblem: true)
   }
 
-  private func note(_ event: AuditEvent) { audit.note(event, request, visitor) }
+  private func note(_ event: AuditEvent) { audit.note(event, request, principal) }
 
   /// - Parameter id: the id of an upload; nil for the list of uploads.
   func plan(_ id: String?) -> RequestBodyPolicy {
     guard let uploads else { return .refuse(methodNotAllowed) }
     if let refusal = versionRefusal(isRequired: false) { return .refuse(refusal) }
-    let place = visitor.mayWrite ? Principal.Place.library : .space
-    if let refusal = visitor.refusal(toChange: place, request) { return .refuse(refusal.withNoStore) }
+    let place = principal.mayWrite ? Principal.Place.library : .space
+    if let refusal = principal.refusal(toChange: place, request) { return .refuse(refusal.withNoStore) }
     let method = method
     if method == "HEAD", id != nil {
       return .collect(limit: 0, on: .uploads) { _ in
@@ -139,7 +139,7 @@ struct UploadHandler: Handler {
         guard let upload = visible(id, uploads) else { return .refuse(Self.unknown) }
         return .collect(limit: 0, on: .uploads) { _ in
           let handler = identifiedAgain()
-          guard handler.visitor.sees(upload) else { return .response(Self.unknown) }
+          guard handler.principal.sees(upload) else { return .response(Self.unknown) }
           if !upload.hasEnded { handler.note(.cancel(upload)) }
           uploads.cancel(upload)
           return .response(.tus(204, []))
@@ -168,7 +168,7 @@ struct UploadHandler: Handler {
     return .stream(
       UploadReceiver(
         try UploadWriter(upload, of: uploads, offset: 0), of: uploads, base: base,
-        isAllowed: { identifiedAgain(isUse: true).visitor.sees(upload) },
+        isAllowed: { identifiedAgain(isUse: true).principal.sees(upload) },
         created: { note(.upload(upload)) }))
   }
 
@@ -179,12 +179,12 @@ struct UploadHandler: Handler {
   ) throws(UploadError) -> (folder: String, vault: (any EncryptedUploadSink)?) {
     let (repository, own) = ImageReference.parts(of: folder)
     guard repository == .space else {
-      guard visitor.mayWrite else {
+      guard principal.mayWrite else {
         throw UploadError(.forbidden, "this session may add only to its private space: ~/")
       }
       return (folder, nil)
     }
-    guard visitor.mayWriteToSpace, let space = visitor.space else {
+    guard principal.mayWriteToSpace, let space = principal.space else {
       throw UploadError(.forbidden, "no private space is open here")
     }
     return (own, space.space.makeVault())
@@ -206,7 +206,7 @@ struct UploadHandler: Handler {
     return .stream(
       UploadReceiver(
         try UploadWriter(upload, of: uploads, offset: offset), of: uploads, base: base, needed: length,
-        isAllowed: { identifiedAgain(isUse: true).visitor.sees(upload) }))
+        isAllowed: { identifiedAgain(isUse: true).principal.sees(upload) }))
   }
 
   private func checkType() throws(UploadError) {

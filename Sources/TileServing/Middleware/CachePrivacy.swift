@@ -10,10 +10,10 @@ struct CachePrivacy: Middleware {
 
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     let answer = next(request)
-    guard let visitor = request.visitor else { return answer }
+    guard let principal = request.principal else { return answer }
     // With the entity tag, a concurrent editor of the same image gets 412, in a space as in the library.
     let isImage = if case .api(.image)? = request.route { true } else { false }
-    let isInSpace = visitor.space != nil
+    let isInSpace = principal.space != nil
     let hasSpaces = hasSpaces()
     return answer.map { response in
       // Any response may reveal a space, so even public responses are not stored.

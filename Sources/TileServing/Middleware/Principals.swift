@@ -17,12 +17,12 @@ struct Principals: Middleware {
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
     guard request.readsResource else { return next(request) }
     var request = request
-    request.visitor = visitor(request.request)
+    request.principal = principal(request.request)
     return next(request)
   }
 
   /// - Parameter isUse: whether this resets the session's idle time.
-  func visitor(_ request: Request, isUse: Bool = true) -> Principal {
+  func principal(_ request: Request, isUse: Bool = true) -> Principal {
     if let header = request.header("Authorization"), let token, token.admits(authorization: header) {
       return Principal(mayWrite: isWritable)
     }

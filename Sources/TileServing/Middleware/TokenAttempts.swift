@@ -18,7 +18,7 @@ struct TokenAttempts: Middleware {
       guard response.status == 401 else { return response }
       if let refusal = attempts.refusal(of: client) { return refusal }
       attempts.countRefused()
-      audit?.add(.login(.token, isRight: false), client: origin, visitor: nil)
+      audit?.add(.login(.token, isRight: false), client: origin, principal: nil)
       return response
     }
   }

@@ -5,7 +5,7 @@ package struct RoutedRequest: Sendable {
   package var request: Request
   let path: RequestedPath
   /// The principal, set by `Principals`; `nil` for requests whose response does not depend on it.
-  var visitor: Principal?
+  var principal: Principal?
 
   package init(_ request: Request) {
     self.request = request

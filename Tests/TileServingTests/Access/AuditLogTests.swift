@@ -33,12 +33,12 @@ import ZigguratTestSupport
     let log = try open()
     log.add(
       .edit(image: "a/\"b\"\n"), client: IPAddress("2001:db8::7"),
-      visitor: Principal(session, isWritable: true)
+      principal: Principal(session, isWritable: true)
     )
     log.add(
       .delete(images: ["a", "b"], deletion: "x-1"), client: IPAddress("192.0.2.7"),
-      visitor: Principal(mayWrite: true))
-    log.add(.login(.password, isRight: false), client: nil, visitor: nil)
+      principal: Principal(mayWrite: true))
+    log.add(.login(.password, isRight: false), client: nil, principal: nil)
     let found = try lines(path)
     #expect(found.count == 3)
     #expect(found[0]["images"] as? [String] == ["a/\"b\"\n"])
@@ -55,15 +55,15 @@ import ZigguratTestSupport
   ])
   func `events of a private space have no details`(event: AuditEvent) throws {
     let log = try open()
-    log.add(event, client: IPAddress("192.0.2.7"), visitor: nil)
+    log.add(event, client: IPAddress("192.0.2.7"), principal: nil)
     let text = try String(contentsOfFile: path, encoding: .utf8)
     #expect(!text.contains("secret") && !text.contains("~"), "\(text)")
     #expect(try lines(path).count == 1)
   }
 
   @Test func `lines are appended to existing ones`() throws {
-    try open().add(.logout, client: nil, visitor: nil)
-    try open().add(.lock, client: nil, visitor: nil)
+    try open().add(.logout, client: nil, principal: nil)
+    try open().add(.lock, client: nil, principal: nil)
     #expect(try lines(path).map { $0["event"] as? String } == ["logout", "lock"])
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o007 == 0, "not for everybody")
@@ -71,17 +71,17 @@ import ZigguratTestSupport
 
   @Test func `a file that was moved away is replaced by a new one`() throws {
     let log = try open()
-    log.add(.logout, client: nil, visitor: nil)
+    log.add(.logout, client: nil, principal: nil)
     #expect(rename(path, path + ".1") == 0)
-    log.add(.lock, client: nil, visitor: nil)
+    log.add(.lock, client: nil, principal: nil)
     #expect(unlink(path) == 0)
-    log.add(.edit(image: "a"), client: nil, visitor: nil)
+    log.add(.edit(image: "a"), client: nil, principal: nil)
     #expect(try lines(path + ".1").count == 1)
     #expect(try lines(path).map { $0["event"] as? String } == ["edit"])
     // Another file in its place.
     try Data().write(to: URL(fileURLWithPath: path + ".2"))
     #expect(rename(path + ".2", path) == 0)
-    log.add(.logout, client: nil, visitor: nil)
+    log.add(.logout, client: nil, principal: nil)
     #expect(try lines(path).map { $0["event"] as? String } == ["logout"])
     #expect(reports.lines.withLock { $0 } == [])
   }
@@ -90,10 +90,10 @@ import ZigguratTestSupport
     // A disk that is always full, in the place of the file.
     #expect(symlink("/dev/full", path) == 0)
     let log = try open()
-    for _ in 0..<3 { log.add(.logout, client: nil, visitor: nil) }
+    for _ in 0..<3 { log.add(.logout, client: nil, principal: nil) }
     #expect(reports.lines.withLock { $0 } == ["cannot write the audit log \(path): No space left on device"])
     #expect(unlink(path) == 0)
-    log.add(.lock, client: nil, visitor: nil)
+    log.add(.lock, client: nil, principal: nil)
     #expect(reports.lines.withLock { $0.last } == "the audit log \(path) goes on; 3 of its lines are lost")
     #expect(try lines(path).count == 1)
   }

@@ -40,7 +40,7 @@ import ZigguratUploading
   }
 
   private func context(
-    _ target: String, method: String = "GET", visitor: Principal = .anyone, _ headers: [String: String] = [:]
+    _ target: String, method: String = "GET", principal: Principal = .anyone, _ headers: [String: String] = [:]
   ) throws -> RequestContext {
     let parts = target.split(separator: "?", maxSplits: 1).map { Array($0.utf8) }
     let request = Request(method: method, rawPath: parts[0], query: parts.count > 1 ? parts[1] : []) {
@@ -48,7 +48,7 @@ import ZigguratUploading
     }
     let path = try NormalizedPath(request.rawPath, query: request.query)
     return RequestContext(
-      request, path, visitor: visitor, at: ServerAddress("https://example.org/base/"),
+      request, path, principal: principal, at: ServerAddress("https://example.org/base/"),
       Principals(sessions, ServerOptions(), OwnScheme()))
   }
 
@@ -159,8 +159,8 @@ import ZigguratUploading
   }
 
   @Test func `a change needs the token`() throws {
-    for (visitor, isPlan) in [(Principal.anyone, false), (Principal(mayWrite: true), true)] {
-      let context = try context("/api/images/one", method: "PATCH", visitor: visitor)
+    for (principal, isPlan) in [(Principal.anyone, false), (Principal(mayWrite: true), true)] {
+      let context = try context("/api/images/one", method: "PATCH", principal: principal)
       let edits = EditHandler(
         context: context, images: images, originals: originals, changes: changes,
         editor: LibraryEditor(images.library),
@@ -187,7 +187,7 @@ import ZigguratUploading
 
   @Test func `a server without uploads rejects them`() throws {
     let handler = UploadHandler(
-      context: try context("/api/uploads", visitor: Principal(mayWrite: true)), uploads: nil,
+      context: try context("/api/uploads", principal: Principal(mayWrite: true)), uploads: nil,
       events: UploadEventBroadcaster(),
       sessions: sessions, audit: changes.audit)
     #expect(handler.list().status == 404 && handler.one("x").status == 404 && handler.stream().status == 404)
@@ -198,7 +198,7 @@ import ZigguratUploading
   @Test func `a phone is paired with a code, if the server has an address for it`() throws {
     for (address, status) in [(String?.none, 204), ("http://192.0.2.1:8080/", 200)] {
       let handler = PairingHandler(
-        context: try context("/api/pairing.svg", visitor: Principal(mayWrite: true)), codes: PairingCodes(),
+        context: try context("/api/pairing.svg", principal: Principal(mayWrite: true)), codes: PairingCodes(),
         sessions: sessions, clock: { 0 }, localAddress: address)
       #expect(handler.reply().status == status)
     }
@@ -265,7 +265,7 @@ import ZigguratUploading
     let headers = ["Cookie": "ziggurat-session=\(id)", "Sec-Fetch-Site": "same-origin"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/two".utf8)) { headers[$0] }
     let context = RequestContext(
-      request, try NormalizedPath(request.rawPath, query: []), visitor: principals.visitor(request),
+      request, try NormalizedPath(request.rawPath, query: []), principal: principals.principal(request),
       at: ServerAddress(""), principals)
     let edits = EditHandler(
       context: context, images: images, originals: originals, changes: changes,
@@ -303,7 +303,7 @@ import ZigguratUploading
     let headers = ["If-Match": "\"version\"", "Authorization": "Bearer 0123456789abcdef"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/\(id)".utf8)) { headers[$0] }
     let context = RequestContext(
-      request, try NormalizedPath(request.rawPath, query: []), visitor: Principal(mayWrite: true),
+      request, try NormalizedPath(request.rawPath, query: []), principal: Principal(mayWrite: true),
       at: ServerAddress(""), Principals(sessions, access, OwnScheme()))
     let edits = EditHandler(
       context: context, images: images, originals: originals, changes: changes, editor: LibraryEditor(library),

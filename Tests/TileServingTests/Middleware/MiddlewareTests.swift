@@ -216,7 +216,7 @@ import ZigguratTestSupport
     let seen = Mutex<Principal?>(nil)
     let request = Self.request(path, method: method, ["Authorization": "Bearer \(Self.token)"])
     _ = middleware.respond(to: request) { request in
-      seen.withLock { $0 = request.visitor }
+      seen.withLock { $0 = request.principal }
       return .response(Self.page)
     }
     #expect(seen.withLock { $0?.mayWrite } == (isFound ? true : nil))
@@ -227,7 +227,7 @@ import ZigguratTestSupport
   func audience() {
     var request = Self.request()
     #expect(Self.answer(CachePrivacy(hasSpaces: { true }, isBehindEdge: true), to: request)?["Vary"] == nil)
-    request.visitor = .anyone
+    request.principal = .anyone
     let spaces = Self.answer(CachePrivacy(hasSpaces: { true }, isBehindEdge: false), to: request)
     #expect(spaces?["Vary"] == "Cookie")
     let edge = Self.answer(CachePrivacy(hasSpaces: { false }, isBehindEdge: true), to: request)
