@@ -40,7 +40,7 @@ package final class TileServer: Sendable {
   /// The counters of responses.
   package let metrics = Metrics()
   /// The access check of a library that is open only to clients with its launch key.
-  package let gate: LaunchKeyAuth?
+  package let launchKey: LaunchKeyAuth?
   let access: ServerOptions
   let disk: DiskSpace
   let sessions: SessionTable
@@ -57,10 +57,10 @@ package final class TileServer: Sendable {
   package init(
     library: any ImageRepository, publicFolder: String?, baseURL: String = "",
     rendering: RenderOptions = RenderOptions(),
-    gate: LaunchKeyAuth? = nil, access: ServerOptions = ServerOptions(), uploads: Uploads? = nil,
+    launchKey: LaunchKeyAuth? = nil, access: ServerOptions = ServerOptions(), uploads: Uploads? = nil,
     version: String = "0", identity: SiteIdentity = SiteIdentity()
   ) throws(StorageError) {
-    self.gate = gate
+    self.launchKey = launchKey
     self.access = access
     self.library = library
     self.uploads = uploads
@@ -98,7 +98,7 @@ package final class TileServer: Sendable {
       access: access, audit: audit, pairing: pairing, scheme: scheme)
     descriptions = DescriptionCache(version: version, base: address.base, isWritable: access.isWritable)
     everyResponse = Self.everyResponse(access, crossOrigin, audit, takesUploads: uploads != nil)
-    admission = Self.admission(access, gate, address, principals, images)
+    admission = Self.admission(access, launchKey, address, principals, images)
     files = try publicFolder.map { [address] (folder) throws(StorageError) in
       try StaticFiles(root: folder, below: address.path, of: identity)
     }
@@ -122,10 +122,10 @@ package final class TileServer: Sendable {
   }
 
   private static func admission(
-    _ access: ServerOptions, _ gate: LaunchKeyAuth?, _ address: ServerAddress, _ principals: Principals,
+    _ access: ServerOptions, _ launchKey: LaunchKeyAuth?, _ address: ServerAddress, _ principals: Principals,
     _ images: ImageAccess
   ) -> MiddlewareList {
-    let key: [any Middleware] = gate.map { [LaunchKey(gate: $0, base: address.base)] } ?? []
+    let key: [any Middleware] = launchKey.map { [LaunchKey(launchKey: $0, base: address.base)] } ?? []
     return MiddlewareList(
       key + [
         MonitorRoutes(), WriterRequirement(library: images.library, isWritable: access.isWritable),
@@ -367,7 +367,7 @@ package final class TileServer: Sendable {
   /// Returns the number of cookies in a Cookie header that have the session's name, or the launch key's. More than one
   /// is refused.
   package func sessionCookies(in cookies: UnsafeBufferPointer<UInt8>) -> Int {
-    gate?.count(in: cookies) ?? sessions.cookie.count(in: cookies)
+    launchKey?.count(in: cookies) ?? sessions.cookie.count(in: cookies)
   }
 
   /// Whether a request with this Host is accepted.
@@ -378,7 +378,7 @@ package final class TileServer: Sendable {
   }
 
   /// Whether search terms may be logged. They are not if the server has private spaces or a launch key.
-  package var logsSearches: Bool { access.spaces?.wasOffered != true && gate == nil }
+  package var logsSearches: Bool { access.spaces?.wasOffered != true && launchKey == nil }
 
   // MARK: Background tasks
 

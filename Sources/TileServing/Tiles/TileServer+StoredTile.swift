@@ -17,7 +17,7 @@ extension TileServer {
     cookies: () -> UnsafePointer<CChar>?
   ) -> TileLookup {
     guard case .tiles(let request) = route else { return .other }
-    if let gate, !gate.admits(cookies()) { return .other }
+    if let launchKey, !launchKey.admits(cookies()) { return .other }
     // Downloads have a file name, which only the general path handles.
     if Download.isPossible(query) { return .other }
     let path = RawPath(path, query: query)
@@ -49,7 +49,7 @@ extension TileServer {
           bytes: bytes, archive: Unmanaged.passRetained(archive), generation: archive.generation,
           version: version, tile: number, mediaType: archive.format.mediaTypeCharacters,
           link: request.link(path, to: place, in: archive.pyramid, limits),
-          isPrivate: isPrivate || gate != nil,
+          isPrivate: isPrivate || launchKey != nil,
           surrogate: isPrivate
             ? nil
             : access.surrogateSeed.map {

@@ -183,13 +183,13 @@ import ZigguratTestSupport
 
   @Test("with a launch key, other clients cannot read, and none can write")
   func launchKey() {
-    let gate = LaunchKeyAuth()
-    let middleware = LaunchKey(gate: gate, base: "")
+    let launchKey = LaunchKeyAuth()
+    let middleware = LaunchKey(launchKey: launchKey, base: "")
     let withoutKey = Self.answer(middleware, to: Self.request())
     #expect(withoutKey?.status == 403)
     #expect(middleware.refusal(of: Self.request(method: "POST"))?.status == 403)
     let withKey = RoutedRequest(
-      Request(method: "GET", rawPath: Array("/".utf8), query: Array(gate.query.utf8.dropFirst())))
+      Request(method: "GET", rawPath: Array("/".utf8), query: Array(launchKey.query.utf8.dropFirst())))
     let entered = Self.answer(middleware, to: withKey)
     #expect(entered?.status == 303)
     let cookie = entered?["Set-Cookie"]?.split(separator: ";").first.map(String.init) ?? ""
@@ -282,7 +282,7 @@ import ZigguratTestSupport
   @Test(
     "the launch key is checked before the catalog, and rejections are neither compressed nor cached")
   func lists() throws {
-    let site = try TileServer(library: InMemoryRepository(), publicFolder: nil, gate: LaunchKeyAuth())
+    let site = try TileServer(library: InMemoryRepository(), publicFolder: nil, launchKey: LaunchKeyAuth())
     // A list would come later, from a thread that may wait.
     guard
       case .response(let response) = site.respond(

@@ -47,13 +47,13 @@ struct RenderQueueTests {
   /// A job that says when it began and ends when it may.
   private final class Held: Sendable {
     let began = CountingSemaphore()
-    let gate = CountingSemaphore()
+    let launchKey = CountingSemaphore()
     let job: RenderJob
 
     init(_ key: String, cost: RenderCost = RenderCost(pixels: 1)) {
-      job = RenderQueueTests.job(key, cost: cost) { [began, gate] (_) throws(RenderError) in
+      job = RenderQueueTests.job(key, cost: cost) { [began, launchKey] (_) throws(RenderError) in
         began.signal()
-        gate.wait()
+        launchKey.wait()
         return [1]
       }
     }
@@ -119,7 +119,7 @@ struct RenderQueueTests {
     #expect(queue.submit(tally.job("second"), tally.waiter(4)))
     #expect(queue.submit(first.job, tally.waiter(5)))
     hasLeft.store(true, ordering: .relaxed)
-    first.gate.signal()
+    first.launchKey.signal()
     tally.waitForAnswers(5)
     queue.stop()
     #expect(tally.answers.withLock { $0 } == [0: [true], 1: [true], 2: [false], 4: [true], 5: [true]])
@@ -138,7 +138,7 @@ struct RenderQueueTests {
     #expect(queue.submit(tally.job("single"), tally.waiter(100, of: 2)))
     // Somebody else waits for one of the crowd's: it has his turn.
     #expect(queue.submit(tally.job("many 20"), tally.waiter(101, of: 3)))
-    first.gate.signal()
+    first.launchKey.signal()
     tally.waitForAnswers(23)
     queue.stop()
     let order = tally.renders.withLock { $0 }
@@ -160,7 +160,7 @@ struct RenderQueueTests {
     #expect(queue.submit(tally.job("other 2"), tally.waiter(7, of: 2)))
     // Two each: nobody has more than he would have.
     #expect(!queue.submit(tally.job("other 3"), tally.waiter(8, of: 2)))
-    first.gate.signal()
+    first.launchKey.signal()
     tally.waitForAnswers(7)
     queue.stop()
     #expect(Set(tally.renders.withLock { $0 }) == ["many 1", "many 2", "other", "other 2"])
@@ -178,7 +178,7 @@ struct RenderQueueTests {
     #expect(queue.submit(tally.job("thumbnail"), tally.waiter(2)))
     tally.waitForAnswers(1)
     #expect(tally.answers.withLock { $0 } == [2: [true]])
-    poster.gate.signal()
+    poster.launchKey.signal()
     tally.waitForAnswers(3)
     queue.stop()
     #expect(tally.renders.withLock { $0 } == ["thumbnail", "second poster"])

@@ -8,7 +8,7 @@ import ZigguratHTTPMessages
 /// The order of jobs, and rejected jobs.
 @Suite struct BlockingQueueTests {
   /// Holds the queue until it is opened, so that others wait.
-  private let gate = OneShotEvent()
+  private let launchKey = OneShotEvent()
   private let queue = BlockingQueue(capacity: 4)
   private let record = Record()
 
@@ -27,8 +27,8 @@ import ZigguratHTTPMessages
   @discardableResult
   private func submit(_ name: String, isHeld: Bool = false) async -> Task<Int, Never> {
     let before = queue.waiting + record.count
-    let work = { @Sendable [record, gate] () -> Reply in
-      if isHeld { gate.wait(upTo: 60) }
+    let work = { @Sendable [record, launchKey] () -> Reply in
+      if isHeld { launchKey.wait(upTo: 60) }
       record.replied.withLock { $0.append(name) }
       return .response(Response(200, [], .bytes([])))
     }
@@ -47,7 +47,7 @@ import ZigguratHTTPMessages
   }
 
   private func end(_ tasks: [Task<Int, Never>]) async -> [Int] {
-    gate.set()
+    launchKey.set()
     var statuses: [Int] = []
     for task in tasks { statuses.append(await task.value) }
     queue.stop()

@@ -11,7 +11,7 @@ struct RunningServer {
   /// The key that the server shares with caches in front of it; nil without such caches.
   let cacheKey: PurgeKey?
   /// The key in the printed address of a private space.
-  let gate: LaunchKeyAuth?
+  let launchKey: LaunchKeyAuth?
   /// The folder of the viewer; nil if it was not found.
   let viewer: String?
   /// The addresses that the server listens on, except that of metrics.
@@ -23,7 +23,7 @@ struct RunningServer {
     let network = configuration.network
     let base = network.baseURL ?? ""
     cacheKey = try Self.cacheKey(configuration, process, library)
-    gate = configuration.spaces.isServedAlone ? LaunchKeyAuth(isSecure: base.hasPrefix("https:")) : nil
+    launchKey = configuration.spaces.isServedAlone ? LaunchKeyAuth(isSecure: base.hasPrefix("https:")) : nil
     viewer = configuration.pages.webroot ?? PublicFolder.find()
     uploads = try configuration.uploadLimits.map {
       try Uploads(library: configuration.uploadRoot, limits: $0)
@@ -32,7 +32,7 @@ struct RunningServer {
     var access = process.access
     access.surrogateSeed = cacheKey?.seed
     tileServer = try TileServer(
-      library: library, publicFolder: viewer, baseURL: base, rendering: configuration.rendering, gate: gate,
+      library: library, publicFolder: viewer, baseURL: base, rendering: configuration.rendering, launchKey: launchKey,
       access: access, uploads: uploads, version: Ziggurat.version, identity: configuration.pages.identity)
     let places = process.sockets.map(\.place)
     let hosts = configuration.hosts(besides: places)

@@ -31,7 +31,7 @@ struct StartupBanner {
     }.first
     let base = configuration.network.baseURL.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
     server.tileServer.localAddress.withLock { $0 = base ?? outside }
-    let query = server.gate?.query ?? ""
+    let query = server.launchKey?.query ?? ""
     let paths = configuration.network.paths + process.sockets.compactMap(\.place.path)
     let addresses = endpoints.map { $0.url + query } + paths.map { "unix:\($0)" }
     Output.result(addresses.map { "listening on \($0)\n" }.joined())
