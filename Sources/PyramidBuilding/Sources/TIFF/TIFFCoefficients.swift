@@ -8,7 +8,7 @@ final class TIFFCoefficients {
   private let file: TIFFFile
   private let units: TIFFChunkReader
   private let reader: OpaquePointer
-  /// Has the first tile's tables for `invert`, whatever a damaged tile leaves in `reader`.
+  /// Has the first tile's tables for `inverseDCT`, whatever a damaged tile leaves in `reader`.
   private let inverter: OpaquePointer
   private let writer: JPEGTileWriter
   /// The header of the first tile, which all others share.
@@ -135,7 +135,7 @@ final class TIFFCoefficients {
   }
 
   /// Inverse DCT into planes that have room for whole MCUs.
-  func invert(
+  func inverseDCT(
     _ blocks: UnsafeMutablePointer<Int16>, stride: Int, width: Int, height: Int,
     into planes: Planes
   ) {
@@ -218,10 +218,10 @@ final class TIFFCoefficientTiles: ReadyTiles {
     let bytes = coefficients.encode(blocks, stride: stride, width: width, height: strip.height)
     let tile = buffer.pixels(width: width, height: strip.height)
     if let planes {
-      coefficients.invert(blocks, stride: stride, width: width, height: strip.height, into: planes.planes)
+      coefficients.inverseDCT(blocks, stride: stride, width: width, height: strip.height, into: planes.planes)
       try planes.join(into: tile, mcu)
     } else {
-      coefficients.invert(blocks, stride: stride, width: width, height: strip.height, into: tile.planes)
+      coefficients.inverseDCT(blocks, stride: stride, width: width, height: strip.height, into: tile.planes)
     }
     return (bytes, tile)
   }
