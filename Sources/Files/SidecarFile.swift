@@ -11,7 +11,7 @@ package struct SidecarFile: Hashable, Sendable {
   package static let ending = ".xmp"
 
   /// The maximum size in bytes of a sidecar whose metadata is read.
-  package static let longest = InputLimit.sidecar.bytes
+  package static let maxLength = InputLimit.sidecar.bytes
 
   /// Returns the possible paths of an archive's sidecar, in order of precedence.
   ///
@@ -95,7 +95,7 @@ package struct SidecarFile: Hashable, Sendable {
 
   /// Returns the content for parsing; nil if it cannot be read, is too long, or a link leads out of the enclosure.
   package func bytes(within enclosure: RootDirectory?) -> [UInt8]? {
-    guard let bytes = try? contents(atMost: Self.longest + 1, within: enclosure), bytes.count <= Self.longest
+    guard let bytes = try? contents(atMost: Self.maxLength + 1, within: enclosure), bytes.count <= Self.maxLength
     else { return nil }
     return bytes
   }

@@ -51,7 +51,7 @@ package struct BookDescription: Hashable, Sendable {
 
   package static let fileName = "book.json"
   /// The maximum size of such a file in bytes.
-  package static let longest = InputLimit.book.bytes
+  package static let maxLength = InputLimit.book.bytes
   private static let (maxLineLength, maxTextLength) = (1000, 20_000)
   private static let (maxTexts, maxChapters, deepest) = (100, 2000, 8)
 
@@ -63,7 +63,7 @@ package struct BookDescription: Hashable, Sendable {
   }
 
   package init(json: [UInt8]) throws(ValidationError) {
-    guard json.count <= Self.longest else { throw ValidationError("has more than \(Self.longest >> 20) MB") }
+    guard json.count <= Self.maxLength else { throw ValidationError("has more than \(Self.maxLength >> 20) MB") }
     let text = JSONText(json)
     // The decoder accepts bytes of other encodings without an error.
     if let error = text.encodingError { throw ValidationError(error) }

@@ -15,7 +15,7 @@ struct EmbeddedTexts {
   /// The maximum number of segments or chunks, and of blocks of a GIF, that are read.
   private static let (maxParts, maxBlocks) = (1 << 16, 1 << 18)
   /// The maximum size of a packet in bytes.
-  private static let longest = InputLimit.sidecar.bytes
+  private static let maxLength = InputLimit.sidecar.bytes
   /// The maximum size of a PNG text in bytes, and the maximum number of texts.
   private static let (maxTextLength, maxTexts) = (1 << 20, 1000)
 
@@ -52,7 +52,7 @@ struct EmbeddedTexts {
       {
         let digest = String(decoding: body[..<32], as: UTF8.self)
         let (whole, offset) = (Self.number(body[32..<36]), Self.number(body[36..<40]))
-        if whole <= Self.longest, offset <= whole, parts.count < 4 || parts[digest] != nil {
+        if whole <= Self.maxLength, offset <= whole, parts.count < 4 || parts[digest] != nil {
           parts[digest, default: (whole, [:])].pieces[offset] = Array(body[40...])
         }
       }
@@ -157,7 +157,7 @@ struct EmbeddedTexts {
   }
 
   private mutating func readPacket(_ reader: PositionalReader, at start: Int) {
-    guard let bytes = reader.bytes(start, min(reader.size - start, Self.longest)) else { return }
+    guard let bytes = reader.bytes(start, min(reader.size - start, Self.maxLength)) else { return }
     // The trailer is 1, 255, 254, … 1, 0, 0; XMP contains none of its first bytes.
     guard let end = bytes.firstRange(of: [0x01, 0xff, 0xfe, 0xfd]) else { return }
     packets.append(Array(bytes[..<end.lowerBound]))

@@ -9,7 +9,7 @@ enum Supervisor {
   /// The pause in milliseconds before a killed server is restarted, which limits the rate of restarts.
   private static let pause: UInt32 = 50
   /// The maximum number of successive servers that live for less than a second. Further restarts would not help.
-  private static let most = 20
+  private static let maximum = 20
 
   /// - Parameters:
   ///   - socket: the servers' end, the only descriptor that stays open.

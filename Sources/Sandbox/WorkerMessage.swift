@@ -16,7 +16,7 @@ package struct WorkerMessage: Sendable {
   }
 
   /// The default maximum size of a message in bytes.
-  package static let longest = 16 << 20
+  package static let maxLength = 16 << 20
 
   static let headSize = 8
 

@@ -34,7 +34,7 @@ package final class WorkerPool: Sendable {
   ///   - begun: the kind of a message that the process sends before it works on the request, and the timeout in seconds
   ///     from then on; nil if it sends none.
   package func ask(
-    _ server: ProcessLauncher, _ question: UInt32, _ bytes: [UInt8], longest: Int = WorkerMessage.longest,
+    _ server: ProcessLauncher, _ question: UInt32, _ bytes: [UInt8], longest: Int = WorkerMessage.maxLength,
     seconds: Int, begun: (kind: UInt32, seconds: Int)? = nil
   ) throws(TerminationReason) -> WorkerMessage {
     while true {

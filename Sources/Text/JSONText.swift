@@ -77,7 +77,7 @@ package struct JSONText: ~Copyable {
   /// Writes a finite number. Whole numbers have no fraction; -0 is written as 0.
   package mutating func value(_ number: Double) {
     if let whole = Int(exactly: number) { return value(whole) }
-    reserve(NumberFormatCache.longest + 1)
+    reserve(NumberFormatCache.maxLength + 1)
     comma()
     needsComma = true
     if let known = fractions.range(of: number) {

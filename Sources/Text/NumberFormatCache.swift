@@ -2,7 +2,7 @@
 /// their edges and sizes.
 struct NumberFormatCache: ~Copyable {
   /// The maximum length in bytes, that of -2.2250738585072014e-308.
-  static let longest = 24
+  static let maxLength = 24
 
   private struct Place {
     var bits: UInt64

@@ -4,7 +4,7 @@ import ZigguratFiles
 /// The valid names of uploaded files and of the images made of them.
 package enum UploadName {
   /// The maximum length of a name in bytes of UTF-8.
-  package static let longest = 120
+  package static let maxLength = 120
 
   /// Returns a safe form of a user's file name, composed (NFC), not hidden and not too long. It has no folders, and no
   /// characters that are invisible or reverse the reading direction.

@@ -69,11 +69,11 @@ import ZigguratTestSupport
   }
 
   @Test func `a sidecar is parsed up to a size limit and moved in any size`() throws {
-    for count in [0, SidecarFile.longest, SidecarFile.longest + 1] {
+    for count in [0, SidecarFile.maxLength, SidecarFile.maxLength + 1] {
       let bytes = [UInt8](repeating: 32, count: count)
       try SidecarFile.publish(bytes, to: folder("photo.xmp"))
       let file = try #require(SidecarFile(ofArchive: archive))
-      #expect(file.bytes(within: nil) == (count <= SidecarFile.longest ? bytes : nil))
+      #expect(file.bytes(within: nil) == (count <= SidecarFile.maxLength ? bytes : nil))
       #expect(try file.contents(within: nil) == bytes)
     }
   }

@@ -26,7 +26,7 @@ import ZigguratUploading
     "a long name keeps its extension and fits into a file system", arguments: ["x", "\u{e9}", "\u{1f3de}"])
   func longNames(character: String) {
     let name = UploadName.file(String(repeating: character, count: 3000) + ".jpeg")
-    #expect(name.utf8.count <= UploadName.longest)
+    #expect(name.utf8.count <= UploadName.maxLength)
     #expect(name.hasSuffix(".jpeg"))
     #expect(UploadName.file(name) == name)
   }

@@ -14,7 +14,7 @@ extension FuzzInput {
 
   /// Reads a book's description, writes it and reads it again.
   func readBook() {
-    guard let book = try? BookDescription(json: bytes), book.json.count <= BookDescription.longest else {
+    guard let book = try? BookDescription(json: bytes), book.json.count <= BookDescription.maxLength else {
       return
     }
     precondition((try? BookDescription(json: book.json)) == book, "what was read can be kept")

@@ -27,7 +27,7 @@ extension PostgreSQLConnection {
       choice.window = min(Self.window, 4 * limit * Self.sampled / sample.found)
     }
     choice.total =
-      if scope != .items { try countInFolder(query, scope) } else if sample?.isMany == true { Self.most } else
+      if scope != .items { try countInFolder(query, scope) } else if sample?.isMany == true { Self.maximum } else
       {
         try count(search)
       }
@@ -98,6 +98,6 @@ extension PostgreSQLConnection {
     let (condition, values) = Catalog.condition(scope)
     return try integer(
       "SELECT count(*) FROM (SELECT 1 FROM \(Self.listed(condition)) LIMIT CAST(? AS bigint)) AS found",
-      values + [.text(query), .text(query), .integer(Self.most)]) ?? 0
+      values + [.text(query), .text(query), .integer(Self.maximum)]) ?? 0
   }
 }

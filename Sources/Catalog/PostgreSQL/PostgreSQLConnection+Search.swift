@@ -7,7 +7,7 @@ extension PostgreSQLConnection {
   }
 
   /// The number of matches up to which they are counted.
-  static let most = 5_000
+  static let maximum = 5_000
   /// The number of sampled rows, which estimate the frequency of terms in a much larger table.
   static let sampled = 10_000
   /// The number of matches in the sample that probably means more than `most` in a million rows.
@@ -32,7 +32,7 @@ extension PostgreSQLConnection {
     var page = window <= Self.window ? try walked(sample.search, start, limit, within: window) : nil
     if page == nil { page = try firstWithin(sample, start, limit) }
     // Many matching pages may belong to few books.
-    return FoundRows(page: page ?? [], total: sample.isMany ? Self.most : try count(sample.search))
+    return FoundRows(page: page ?? [], total: sample.isMany ? Self.maximum : try count(sample.search))
   }
 
   /// Joins the last terms of a long search into one query, since each query is run on the whole sample.
@@ -118,7 +118,7 @@ extension PostgreSQLConnection {
     /// Whether a number of matches in the sample surely means more matches than are counted.
     func isOften(_ count: Int) -> Bool {
       count >= PostgreSQLConnection.often
-        && estimate(count) > PostgreSQLConnection.often * PostgreSQLConnection.most / 100
+        && estimate(count) > PostgreSQLConnection.often * PostgreSQLConnection.maximum / 100
     }
 
     /// Returns an estimate for the whole table from a number of rows of the sample.
@@ -129,7 +129,7 @@ extension PostgreSQLConnection {
     var isMany: Bool {
       guard blocks > 0 else { return false }
       let least = Double(blocks) - 3 * Double(blocks).squareRoot()
-      return least * Double(single) / Double(blocks) / share >= Double(PostgreSQLConnection.most)
+      return least * Double(single) / Double(blocks) / share >= Double(PostgreSQLConnection.maximum)
     }
   }
 
@@ -154,12 +154,12 @@ extension PostgreSQLConnection {
     var result = FoundRows()
     var count = 0
     func take(_ row: any SQLRow) {
-      result.total = min(row.integer(1), Self.most)
+      result.total = min(row.integer(1), Self.maximum)
       count = row.integer(2)
     }
     let counts = "(SELECT count(*) FROM item), (SELECT count(*) FROM hit)"
     // A larger number than is counted, so that an error of the sample causes no second query.
-    let most = 2 * Self.most
+    let most = 2 * Self.maximum
     let values = search.values + [.integer(most + 1)]
     try run(
       hits + "SELECT number, \(counts) FROM item WHERE (shelf, id) > (?4, ?5) ORDER BY shelf, id LIMIT ?6",
@@ -234,8 +234,8 @@ extension PostgreSQLConnection {
     let books = "SELECT DISTINCT cover FROM searched WHERE \(search.condition) AND cover IS NOT NULL"
     let count = try integer(
       "SELECT count(*) FROM ((\(single)) UNION ALL (\(books))) AS item",
-      search.values + [.integer(Self.most)])
-    return min(count ?? 0, Self.most)
+      search.values + [.integer(Self.maximum)])
+    return min(count ?? 0, Self.maximum)
   }
 
   /// Finds items along the list behind a place, within a window; nil if the window has too few.

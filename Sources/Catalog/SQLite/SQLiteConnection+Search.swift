@@ -18,7 +18,7 @@ extension SQLiteConnection {
   /// them.
   private static let fewest = 2000
   /// The number of matches up to which they are counted.
-  private static let most = 100_000
+  private static let maximum = 100_000
 
   func found(_ terms: SearchTerms, behind start: [SQLValue], limit: Int) throws(SQLError) -> FoundRows {
     guard let query = terms.query() else { return FoundRows() }
@@ -26,19 +26,19 @@ extension SQLiteConnection {
     let last = try hasMany.load(ordering: .relaxed) ? integer("SELECT max(number) FROM image") ?? 0 : 0
     // For a term in every other image, the index alone would take longer than all the rest. A few rows identify other
     // terms.
-    if last > Self.most, try met(terms, after: start, limit: 3, batches: 2) != nil,
+    if last > Self.maximum, try met(terms, after: start, limit: 3, batches: 2) != nil,
       try areMany(terms, upTo: last),
       let page = try met(terms, after: start, limit: limit, batches: 20)
     {
-      return FoundRows(page: page, total: Self.most)
+      return FoundRows(page: page, total: Self.maximum)
     }
     var numbers = try integers(
-      "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", [.text(query), .integer(Self.most + 1)])
-    let isCounted = numbers.count <= Self.most
+      "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", [.text(query), .integer(Self.maximum + 1)])
+    let isCounted = numbers.count <= Self.maximum
     if !isCounted {
       hasMany.store(true, ordering: .relaxed)
       if let page = try met(terms, after: start, limit: limit, batches: 20) {
-        return FoundRows(page: page, total: Self.most)
+        return FoundRows(page: page, total: Self.maximum)
       }
       // The matches are far behind the place.
       numbers = try integers("SELECT rowid FROM words WHERE words MATCH ?", [.text(query)])
@@ -50,7 +50,7 @@ extension SQLiteConnection {
     var found = Wanted(numbers)
     try found.bind(self)
     let page = try walked(found, after: start, limit: limit)
-    return FoundRows(page: page, total: isCounted ? found.count : min(found.count, Self.most))
+    return FoundRows(page: page, total: isCounted ? found.count : min(found.count, Self.maximum))
   }
 
   func state() throws(SQLError) -> DatabaseState {
@@ -149,7 +149,7 @@ extension SQLiteConnection {
         numbers.append(UInt32(clamping: $0.integer(0)))
       }
       // This list is right for the current search, even if rows were written in the meantime.
-      if numbers.count <= ListedNumbers.most, try self.state() == state {
+      if numbers.count <= ListedNumbers.maximum, try self.state() == state {
         listed.withLock { $0 = ListedNumbers(state: state, numbers: numbers) }
       }
       if let found = try first(limit, of: wanted, in: numbers, after: start) { return found }
@@ -191,7 +191,7 @@ extension SQLiteConnection {
     }
     let mean = sum / Double(parts)
     let deviation = max(0, squares - sum * mean).squareRoot()
-    return (sum - 3 * deviation) * Double(last) / Double(parts * rows) > Double(Self.most)
+    return (sum - 3 * deviation) * Double(last) / Double(parts * rows) > Double(Self.maximum)
   }
 
   /// Returns the first `limit` rows whose own text matches, for matches so frequent that few rows are skipped. Nil if
@@ -236,5 +236,5 @@ struct ListedNumbers: Sendable {
   let numbers: [UInt32]
 
   /// The maximum number of rows. More would take too much memory (16 MB).
-  static let most = 4_000_000
+  static let maximum = 4_000_000
 }

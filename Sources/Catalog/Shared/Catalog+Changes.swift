@@ -20,7 +20,7 @@ extension Catalog {
     package let place: Place
   }
 
-  private static let most = 10_000
+  private static let maximum = 10_000
   private static let now = "CAST(pg_current_snapshot() AS text)"
   /// The condition for a row of the feed behind a place. It uses the place as a parameter twice.
   private static let isBehind =
@@ -47,7 +47,7 @@ extension Catalog {
       try connection.run(
         "SELECT \(Self.now), id, CAST(pg_snapshot_xmax(pg_current_snapshot()) < "
           + "pg_snapshot_xmax(CAST(CAST(? AS text) AS pg_snapshot)) AS integer) "
-          + "FROM (SELECT 1) AS one LEFT JOIN change ON \(Self.isBehind) LIMIT \(Self.most + 1)",
+          + "FROM (SELECT 1) AS one LEFT JOIN change ON \(Self.isBehind) LIMIT \(Self.maximum + 1)",
         [behind, behind, behind]
       ) { row in
         // A standby without the last transactions took over. It has reused their numbers.
@@ -58,7 +58,7 @@ extension Catalog {
         if let id = row.id(1) { images.insert(id) }
       }
     }
-    return Changes(images: count > Self.most || isEarlier ? nil : images, place: Place(snapshot: snapshot))
+    return Changes(images: count > Self.maximum || isEarlier ? nil : images, place: Place(snapshot: snapshot))
   }
 
   /// Returns the changed images that no longer exist, and those with a former archive that was deleted or removed.
@@ -87,13 +87,13 @@ extension Catalog {
       let page = try rows(
         "SELECT number, id, CAST(\(Self.hasGone("change")) AS integer) FROM change WHERE number > ? AND \(Self.isBehind) "
           + "AND pg_visible_in_snapshot(change.transaction, CAST(CAST(? AS text) AS pg_snapshot)) "
-          + "ORDER BY number LIMIT \(Self.most)",
+          + "ORDER BY number LIMIT \(Self.maximum)",
         [.integer(heard), .text(first.snapshot), .text(first.snapshot), .text(last.snapshot)]
       ) { (number: $0.integer(0), gone: $0.integer(2) == 1 ? $0.id(1) : nil) }
       heard = page.last?.number ?? heard
       let gone = page.compactMap(\.gone)
       if !gone.isEmpty { body(gone) }
-      if page.count < Self.most { return }
+      if page.count < Self.maximum { return }
     }
   }
 
@@ -109,13 +109,13 @@ extension Catalog {
       let page = try rows(
         "SELECT id FROM (SELECT id FROM archive WHERE deletion > ?1 UNION SELECT id FROM archive "
           + "WHERE replaced > to_timestamp(?2) AND \(Self.hasGone("archive"))) AS went WHERE id > ?3 "
-          + "ORDER BY id LIMIT \(Self.most)",
+          + "ORDER BY id LIMIT \(Self.maximum)",
         [.text(name), .integer(time), .text(last)]
       ) { $0.text(0) ?? "" }
       last = page.last ?? last
       let gone = page.compactMap(ImageID.init)
       if !gone.isEmpty { body(gone) }
-      if page.count < Self.most { return }
+      if page.count < Self.maximum { return }
     }
   }
 }

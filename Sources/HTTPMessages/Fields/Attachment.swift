@@ -18,8 +18,8 @@ package struct Attachment: Hashable, Sendable {
     for word in String(scalars).split(separator: " ") {
       let longer = stem.isEmpty ? String(word) : stem + " " + word
       // Most file systems allow 255 bytes.
-      guard longer.utf8.count <= Self.longest else {
-        if stem.isEmpty { stem = String(word.prefix(Self.longest / 4)) }
+      guard longer.utf8.count <= Self.maxLength else {
+        if stem.isEmpty { stem = String(word.prefix(Self.maxLength / 4)) }
         break
       }
       stem = longer
@@ -30,7 +30,7 @@ package struct Attachment: Hashable, Sendable {
   }
 
   /// The maximum length of a name without its extension, in bytes.
-  private static let longest = 200
+  private static let maxLength = 200
 
   /// The header's value: the ASCII part of the name for old clients, the whole name for all others (RFC 8187).
   package var disposition: String {

@@ -11,7 +11,7 @@ package struct InvalidInput: Error, Hashable, Sendable {
 
   /// The maximum number of errors in an answer. A request of 4 KB may have 2,000, and for each a suggestion is
   /// searched.
-  package static let most = 10
+  package static let maximum = 10
 
   package let place: Place
   /// The error and the allowed values.

@@ -19,7 +19,7 @@ extension FolderRepository {
     if let known = describedBooks.withLock({ $0.value(for: id) }), known.identity == identity {
       return known.description
     }
-    guard let bytes = current.bytes(ofFile: path, atMost: BookDescription.longest + 1) else { return nil }
+    guard let bytes = current.bytes(ofFile: path, atMost: BookDescription.maxLength + 1) else { return nil }
     let book = DescribedBook(identity: identity, description: try? BookDescription(json: bytes))
     // Decoded strings and lists take a few times the size of their text.
     describedBooks.withLock { $0.insert(book, for: id, weight: 4 * bytes.count + 256) }

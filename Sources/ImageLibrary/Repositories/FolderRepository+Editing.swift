@@ -18,12 +18,12 @@ extension FolderRepository {
     let enclosure = try RootDirectory(root)
     if let sidecar = entry.sidecar {
       do throws(StorageError) {
-        old = try sidecar.contents(atMost: SidecarFile.longest + 1, within: enclosure)
+        old = try sidecar.contents(atMost: SidecarFile.maxLength + 1, within: enclosure)
       } catch {
         // It may be gone by now, or it cannot be opened at present.
         return error.kind == .unreadable ? .unreadableSidecar : .unavailable
       }
-      guard old.count <= SidecarFile.longest else { return .unreadableSidecar }
+      guard old.count <= SidecarFile.maxLength else { return .unreadableSidecar }
     }
     let (outcome, new) = LibraryEditor.edited(old, edit, isPrivate: false, if: isCurrent)
     guard let new else { return outcome }

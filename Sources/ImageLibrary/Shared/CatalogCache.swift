@@ -55,7 +55,7 @@ final class CatalogCache: Sendable {
   /// The time between two reads of the feed, in seconds.
   private static let pause = 0.5
   /// The maximum number of ids that wait for a lookup.
-  private static let most = 10_000
+  private static let maximum = 10_000
 
   init(
     _ catalog: Catalog, _ source: any RemoteImageSource, limit: Int = 40_000, keeps: Duration = .seconds(600),
@@ -143,7 +143,7 @@ final class CatalogCache: Sendable {
           lookup = lookup ?? current.lookup
           continue
         }
-        guard state.next?.ids.count ?? 0 < Self.most else { continue }
+        guard state.next?.ids.count ?? 0 < Self.maximum else { continue }
         state.add(id)
         lookup = state.next?.lookup
       }
@@ -243,7 +243,7 @@ final class CatalogCache: Sendable {
     state.withLock { state in
       let known = ids.filter { state.cache.isKnown($0) }
       guard !known.isEmpty, known.count <= 1000 else { return }
-      for id in known where state.next?.ids.count ?? 0 < Self.most { state.add(id) }
+      for id in known where state.next?.ids.count ?? 0 < Self.maximum { state.add(id) }
     }
   }
 

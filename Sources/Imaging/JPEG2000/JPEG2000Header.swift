@@ -31,7 +31,7 @@ package struct JPEG2000Header: Sendable {
   }
 
   /// Bytes in which the header of the codestream is looked for.
-  private static let longest = 1 << 16
+  private static let maxLength = 1 << 16
   /// Bytes of the header box that are read. It contains the ICC profile.
   private static let maxBoxSize = 32 << 20
 
@@ -124,7 +124,7 @@ package struct JPEG2000Header: Sendable {
     guard let file = ReadableFile(path: path) else { return nil }
     let start = file.bytes(atMost: 12)
     if start.starts(with: [0xff, 0x4f]) {
-      size = Size(file.bytes(atMost: Self.longest))
+      size = Size(file.bytes(atMost: Self.maxLength))
       return
     }
     guard start.dropFirst(4).starts(with: "jP  ".utf8) else { return nil }
@@ -136,7 +136,7 @@ package struct JPEG2000Header: Sendable {
       switch String(decoding: head[4..<8], as: UTF8.self) {
       case "jp2h": readHeader(file.bytes(from: place + 8, atMost: min(length - 8, Self.maxBoxSize))[...])
       case "jp2c":
-        size = Size(file.bytes(from: place + (length == 1 ? 16 : 8), atMost: Self.longest))
+        size = Size(file.bytes(from: place + (length == 1 ? 16 : 8), atMost: Self.maxLength))
         return
       default: break
       }

@@ -11,11 +11,11 @@ package struct JPEGXLHeader: Sendable {
   package let isAnimated: Bool
 
   /// Bytes in which a header is looked for; metadata may come first.
-  private static let longest = 1 << 20
+  private static let maxLength = 1 << 20
 
   /// `nil` if the file has no such header.
   package init?(path: String) {
-    guard let bytes = ReadableFile(path: path)?.bytes(atMost: Self.longest) else { return nil }
+    guard let bytes = ReadableFile(path: path)?.bytes(atMost: Self.maxLength) else { return nil }
     let found = bytes.withUnsafeBytes { bytes in
       try? JPEGXL.withDecoder(of: bytes, JXL_DEC_BASIC_INFO) { (decoder) throws(ImagingError) in
         try JPEGXL.info(decoder)

@@ -70,7 +70,7 @@ package struct PDFDocument {
       guard met <= Self.maxEntries, let action = poppler_index_iter_get_action(entries) else { return }
       defer { poppler_action_free(action) }
       if action.pointee.type == POPPLER_ACTION_GOTO_DEST, let title = action.pointee.goto_dest.title,
-        let line = Self.line(String(cString: title), atMost: Self.longest),
+        let line = Self.line(String(cString: title), atMost: Self.maxLength),
         let page = Self.page(action.pointee.goto_dest.dest, document)
       {
         outline.append(Entry(depth: depth, title: line, page: page))

@@ -12,7 +12,7 @@ struct GarbageCollector {
   /// line.
   static let folder = "sweep/"
   static let first = "ziggurat-sweep 1"
-  private static let longest = 1 << 30
+  private static let maxLength = 1 << 30
 
   struct Mark: Hashable {
     let etag: String
@@ -117,7 +117,7 @@ struct GarbageCollector {
       let marks = ObjectAddress(bucket: address.bucket, prefix: marksKey)
       let list = ObjectWriter(marks, settings, limits: limits)
       guard let version = try list.list(after: nil).versions.first(where: { $0.key == marksKey }),
-        (1...Self.longest).contains(version.byteCount)
+        (1...Self.maxLength).contains(version.byteCount)
       else { return [:] }
       let bytes = try reading.copy(version).bytes(0..<version.byteCount) ?? []
       // An invalid text has no marks, so all archives wait from now on.

@@ -11,7 +11,7 @@ struct IndexSegment {
   static let folder = "directory/"
   static let first = "ziggurat-directory 1"
   /// The maximum size of a segment in bytes, for a library of ten million images with about 700 bytes each.
-  static let longest = 8 << 30
+  static let maxLength = 8 << 30
   /// The size in bytes up to which a segment is read without checking both ends first.
   static let shortest = 16 << 20
   /// The maximum length of a line in bytes.

@@ -195,9 +195,9 @@ package final class LibraryIndex: Sendable {
   /// Throws if a segment is longer than the maximum, or if this machine has no room for it.
   private func check(_ version: ObjectVersion) throws(StorageError) {
     let action = "read \(version.key)"
-    guard (1...IndexSegment.longest).contains(version.byteCount) else {
+    guard (1...IndexSegment.maxLength).contains(version.byteCount) else {
       throw StorageError(
-        action, "it has \(version.byteCount) bytes; a segment has 1 to \(IndexSegment.longest)",
+        action, "it has \(version.byteCount) bytes; a segment has 1 to \(IndexSegment.maxLength)",
         kind: .unreachable)
     }
     guard version.byteCount > IndexSegment.shortest, let free = TemporaryFile.freeBytes else { return }

@@ -6,7 +6,7 @@ extension ObjectReading {
   /// The number of bytes of one request, and the number of requests at a time. With several, the latency of a distant
   /// store counts once.
   private static var piece: Int { 1 << 20 }
-  private static var most: Int { 4 }
+  private static var maximum: Int { 4 }
 
   /// Copies the whole object into a file. Waits for the store.
   /// - Parameter each: called with the bytes in order.
@@ -52,7 +52,7 @@ extension ObjectReading {
     var asked = 0
     var pieces: [(range: Range<Int>, bytes: Future<Result<ObjectBytes, ObjectError>>)] = []
     while asked < version.byteCount || !pieces.isEmpty {
-      while pieces.count < Self.most, asked < version.byteCount {
+      while pieces.count < Self.maximum, asked < version.byteCount {
         let range = asked..<min(asked + Self.piece, version.byteCount)
         pieces.append((range, pending(version, range)))
         asked = range.upperBound

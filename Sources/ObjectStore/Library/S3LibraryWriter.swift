@@ -50,7 +50,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
   /// meanwhile.
   private static let rest = Duration.seconds(30)
   /// The maximum number of segments that readers should have to request.
-  private static let most = 200
+  private static let maximum = 200
 
   /// - Parameters:
   ///   - scratch: a folder of this user's own, for archives that are not sent yet.
@@ -76,7 +76,7 @@ package final class S3LibraryWriter: ArchiveStore, OriginStore {
       return
     }
     try directory.refresh()
-    if directory.current.keys.count > Self.most { try directory.compact() }
+    if directory.current.keys.count > Self.maximum { try directory.compact() }
   }
 
   /// Creates a folder that only this user can read. It may contain archives of private pictures for a while.

@@ -12,7 +12,7 @@ package final class StrayObjects: Sendable {
   private let state = Mutex(State())
   private let report: @Sendable (String) -> Void
   /// The maximum number of remembered keys. A report names no others.
-  private static let most = 1000
+  private static let maximum = 1000
   /// The maximum number of keys in a report, and the maximum length of each in bytes.
   private static let (named, longest) = (5, 200)
 
@@ -28,7 +28,7 @@ package final class StrayObjects: Sendable {
     let fresh = state.withLock { state -> [[UInt8]] in
       state.counts[place] = keys.count
       guard !keys.isEmpty else { return [] }
-      let fresh = keys.filter { !state.known.contains($0) }.prefix(Self.most - state.known.count)
+      let fresh = keys.filter { !state.known.contains($0) }.prefix(Self.maximum - state.known.count)
       state.known.formUnion(fresh)
       return Array(fresh)
     }

@@ -49,7 +49,7 @@ package final class PurgeQueue: Sendable {
   /// come from servers that check for removals twice a second.
   private static let pauses: [Duration] = [.seconds(1), .seconds(4), .seconds(55)]
   /// The number of keys that fit into a header of two kilobytes.
-  private static let most = 100
+  private static let maximum = 100
   /// The maximum time between requests to a cache that does not answer, in seconds.
   private static let maxPause = 15.0
 

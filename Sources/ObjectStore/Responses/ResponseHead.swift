@@ -13,13 +13,13 @@ struct ResponseHead: Sendable {
   private var isAmbiguous = false
   private var bytes = 0
   /// The maximum size of all header fields together, in bytes.
-  private static let longest = 64 << 10
+  private static let maxLength = 64 << 10
 
   /// Takes a line of the response.
   /// - Returns: false if the header is too long.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     bytes += line.count
-    guard bytes <= Self.longest else { return false }
+    guard bytes <= Self.maxLength else { return false }
     // An interim response, such as 100, has a header of its own.
     if line.starts(with: "HTTP/".utf8) {
       self = ResponseHead()

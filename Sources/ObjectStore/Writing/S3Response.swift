@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 enum S3Response {
   /// The maximum size of an object in bytes. It is larger than any store allows, and a hundred thousand sizes can be
   /// added.
-  private static let largest = 1 << 46
+  private static let maxSize = 1 << 46
 
   /// The response to one request for a list.
   struct ListPart {

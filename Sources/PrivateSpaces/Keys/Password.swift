@@ -6,7 +6,7 @@ package struct Password: Sendable {
   let secret: LockedBytes
 
   /// The maximum length in bytes of UTF-8.
-  package static let longest = 1024
+  package static let maxLength = 1024
 
   /// Room for the longest password and for the line break that shows that it ends.
   private static let room = longest + 2
@@ -20,8 +20,8 @@ package struct Password: Sendable {
       if count > 0, room[count - 1] == UInt8(ascii: "\n") { count -= 1 }
       if count > 0, room[count - 1] == UInt8(ascii: "\r") { count -= 1 }
       guard count > 0 else { throw .unusablePassword("it is empty") }
-      guard count <= Self.longest else {
-        throw .unusablePassword("it is longer than \(Self.longest) bytes")
+      guard count <= Self.maxLength else {
+        throw .unusablePassword("it is longer than \(Self.maxLength) bytes")
       }
       guard !room[..<count].contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
         throw .unusablePassword("it has control characters or more than one line")
@@ -47,8 +47,8 @@ package struct Password: Sendable {
 
   /// Creates a password from text that is in memory already, such as that of a form.
   package init(_ text: String) throws(SpaceError) {
-    guard text.utf8.count <= Self.longest else {
-      throw .unusablePassword("it is longer than \(Self.longest) bytes")
+    guard text.utf8.count <= Self.maxLength else {
+      throw .unusablePassword("it is longer than \(Self.maxLength) bytes")
     }
     try self.init { (room) throws(SpaceError) in
       var count = 0

@@ -80,7 +80,7 @@ package enum BookFile {
     _ description: BookDescription?, of book: ImageID, in store: any ArchiveStore
   ) throws(BuildError) {
     var description = description.flatMap { $0.isEmpty ? nil : $0 }
-    description?.cutChapters(to: BookDescription.longest)
+    description?.cutChapters(to: BookDescription.maxLength)
     description = description?.asBuilt
     do throws(StorageError) {
       let old = store.bookFile(of: book)
@@ -96,7 +96,7 @@ package enum BookFile {
     if let file = SidecarFile(path: "\(folder)/\(name)") {
       let bytes: [UInt8]
       do throws(StorageError) {
-        bytes = try file.contents(atMost: BookDescription.longest + 1, within: nil)
+        bytes = try file.contents(atMost: BookDescription.maxLength + 1, within: nil)
       } catch {
         throw BuildError(file.path, error)
       }

@@ -69,7 +69,7 @@ struct SourceSidecar {
     do throws(StorageError) {
       self.name = name
       let folder = try enclosure.map { (path) throws(StorageError) in try RootDirectory(path) }
-      bytes = try file.contents(atMost: SidecarFile.longest + 1, within: folder)
+      bytes = try file.contents(atMost: SidecarFile.maxLength + 1, within: folder)
     } catch {
       throw BuildError(name, error)
     }
@@ -84,8 +84,8 @@ struct SourceSidecar {
       onProblem(BuildError(name, "\(reason), and is ignored"))
       return SourceMetadata(digest: digest, sidecar: nil)
     }
-    guard bytes.count <= SidecarFile.longest else {
-      return ignored("has more than \(SidecarFile.longest >> 20) MB")
+    guard bytes.count <= SidecarFile.maxLength else {
+      return ignored("has more than \(SidecarFile.maxLength >> 20) MB")
     }
     do throws(MetadataUnavailable) {
       guard let sidecar = try Sidecar(bytes) else { return ignored(Sidecar.problem(bytes)) }
@@ -109,12 +109,12 @@ struct SourceMetadata: Codable, Sendable {
   static let none = SourceMetadata(digest: nil, sidecar: nil)
 
   /// Maximum bytes of the metadata in a build order.
-  private static let longest = 1 << 20
+  private static let maxLength = 1 << 20
 
   init(digest: String?, sidecar: Sidecar?) {
     self.digest = digest
     self.sidecar = sidecar
-    if BuildMessage.encode(self).count > Self.longest { self.sidecar = nil }
+    if BuildMessage.encode(self).count > Self.maxLength { self.sidecar = nil }
   }
 
   /// Returns the metadata for an archive with a build record.

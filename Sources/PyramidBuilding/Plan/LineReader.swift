@@ -6,7 +6,7 @@ import ZigguratFiles
 /// Use it on one thread at a time.
 final class LineReader {
   /// Maximum bytes of a line; no writer exceeds it.
-  static let longest = InputLimit.planLine.bytes
+  static let maxLength = InputLimit.planLine.bytes
 
   private let path: String
   private let descriptor: Int32
@@ -40,7 +40,7 @@ final class LineReader {
       }
       let end = buffer[rest].firstIndex(of: UInt8(ascii: "\n"))
       let part = rest.lowerBound..<(end ?? rest.upperBound)
-      isTooLong = isTooLong || line.count + part.count > Self.longest
+      isTooLong = isTooLong || line.count + part.count > Self.maxLength
       if !isTooLong { line += buffer[part] }
       rest = (end.map { $0 + 1 } ?? rest.upperBound)..<rest.upperBound
       guard end != nil else { continue }

@@ -62,7 +62,7 @@ package final class ShardReport: Sendable {
   static let version = 1
   static let ending = ".jsonl"
   /// Maximum bytes of a notice; in a line, each quotation mark takes two.
-  private static let maxNoticeLength = LineReader.longest / 4
+  private static let maxNoticeLength = LineReader.maxLength / 4
   /// A source with this many starts and no end is not started again. After one start less, nothing is built beside it.
   package static let maxStarts = 3
 

@@ -119,7 +119,7 @@ struct SourcePage: Codable, Hashable, Sendable {
 /// A source of several pages, as a sandboxed process reports it.
 struct PagesMessage: Codable {
   /// The maximum number of pages of a source.
-  static let most = NumberList.most
+  static let maximum = NumberList.maximum
 
   let count: Int
   /// Each page's position in the file, counted from 0; nil if that is the page's number.
@@ -136,7 +136,7 @@ struct PagesMessage: Codable {
   /// Whether a source can have these values; the sandboxed process is untrusted.
   var isPossible: Bool {
     let areSound = places.map { $0.numbers.count == count && $0.areDifferent }
-    return 1...Self.most ~= count && masks?.all.count ?? 0 <= count && areSound != false
+    return 1...Self.maximum ~= count && masks?.all.count ?? 0 <= count && areSound != false
       && Set(associated).count == associated.count
   }
 

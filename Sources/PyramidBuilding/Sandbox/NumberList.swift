@@ -4,7 +4,7 @@ struct NumberList: Codable, Hashable {
   let numbers: [Int]
 
   /// More than any file has; also the bound of each number.
-  static let most = 1_000_000
+  static let maximum = 1_000_000
 
   init(_ numbers: [Int]) { self.numbers = numbers }
 
@@ -35,9 +35,9 @@ struct NumberList: Codable, Hashable {
     var numbers: [Int] = []
     for start in stride(from: 0, to: parts.count, by: 3) {
       let (first, step, count) = (parts[start], parts[start + 1], parts[start + 2])
-      guard 0..<Self.most ~= first, -Self.most...Self.most ~= step, count >= 1,
-        count <= Self.most - numbers.count,
-        0..<Self.most ~= first + step * (count - 1)
+      guard 0..<Self.maximum ~= first, -Self.maximum...Self.maximum ~= step, count >= 1,
+        count <= Self.maximum - numbers.count,
+        0..<Self.maximum ~= first + step * (count - 1)
       else { throw refused() }
       numbers += (0..<count).map { first + step * $0 }
     }

@@ -5,7 +5,7 @@ import ZigguratImaging
 /// The animation that an archive keeps of its source.
 enum SourceAnimation {
   /// Larger files are left out: pages fetch the whole before they play, and the builder holds it in memory.
-  private static let largest = InputLimit.animation.bytes
+  private static let maxSize = InputLimit.animation.bytes
 
   /// Returns the animation and its file; nil for a picture that is not animated.
   static func read(_ file: SourceFile, _ steps: inout [String]) throws(BuildError) -> (Animation, [UInt8])? {

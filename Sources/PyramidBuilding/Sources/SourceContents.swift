@@ -200,7 +200,7 @@ struct SourceContents {
         (page..<max(page, end)).first(where: isMask)
         ?? (min(start, page)..<page).last { isMask($0) && $0 != taken }
         // A message of pages has no larger numbers.
-        ?? part.flatMap { $0 < NumberList.most ? $0 : nil }
+        ?? part.flatMap { $0 < NumberList.maximum ? $0 : nil }
     }
     return masks
   }

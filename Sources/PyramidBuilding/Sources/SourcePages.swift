@@ -35,8 +35,8 @@ struct SourcePages: Sendable {
       }
     }
     if let dicom = try SourcePicture.dicom(path) {
-      guard dicom.frames <= PagesMessage.most else {
-        throw BuildError(path, "is DICOM of \(dicom.frames) frames; at most \(PagesMessage.most) are read")
+      guard dicom.frames <= PagesMessage.maximum else {
+        throw BuildError(path, "is DICOM of \(dicom.frames) frames; at most \(PagesMessage.maximum) are read")
       }
       if let role = dicom.privateRole, !options.keepsAssociated {
         throw Self.onlyPrivate(path, role.rawValue)

@@ -148,7 +148,7 @@ extension ViewportQuery {
     mutating func add(_ sentName: String, _ value: String) {
       let name = DeprecatedNames.present(sentName, among: Self.accepted)
       guard Self.known.contains(name) || DeprecatedNames.included.contains(where: { $0.key == name }) else {
-        if name != "v", errors.count < InvalidInput.most {
+        if name != "v", errors.count < InvalidInput.maximum {
           errors.append(
             InvalidInput(parameter: name, UnknownParameter(name, besides: Self.known).description))
         }
@@ -157,7 +157,7 @@ extension ViewportQuery {
       guard self[name] == nil else {
         let error = InvalidInput(parameter: sentName, "\(sentName) is given twice")
         // A third repetition is the same error.
-        if errors.count < InvalidInput.most, !errors.contains(error) { errors.append(error) }
+        if errors.count < InvalidInput.maximum, !errors.contains(error) { errors.append(error) }
         return
       }
       values.append((name, value, sentName))
@@ -165,7 +165,7 @@ extension ViewportQuery {
 
     /// - Parameter value: nil if it is missing.
     mutating func refuse(_ name: String, _ value: String?, _ allowed: String) {
-      guard errors.count < InvalidInput.most else { return }
+      guard errors.count < InvalidInput.maximum else { return }
       let name = sentName(name)
       let value = value.map { $0.count > 60 ? $0.prefix(57) + "…" : $0 }
       errors.append(ValidationError.error(name, value, allowed))
@@ -176,7 +176,7 @@ extension ViewportQuery {
     /// Refuses a parameter that is given together with one of `others`.
     mutating func refuse(_ name: String, besides others: [String]) {
       let given = others.filter { self[$0] != nil }
-      guard self[name] != nil, !given.isEmpty, errors.count < InvalidInput.most else { return }
+      guard self[name] != nil, !given.isEmpty, errors.count < InvalidInput.maximum else { return }
       let detail = "\(name) cannot be used with \(given.joined(separator: " and "))"
       errors.append(InvalidInput(parameter: name, detail))
     }

@@ -7,9 +7,9 @@ package struct RenderCost: Hashable, Comparable, Sendable {
   package let pixels: Int
 
   /// The maximum cost. Renders beyond it are refused, so that their differences do not matter.
-  private static let most = 1 << 40
+  private static let maximum = 1 << 40
 
-  package init(pixels: Int) { self.pixels = min(pixels, Self.most) }
+  package init(pixels: Int) { self.pixels = min(pixels, Self.maximum) }
 
   package static func < (one: RenderCost, other: RenderCost) -> Bool { one.pixels < other.pixels }
 

@@ -111,7 +111,7 @@ package final class RenderWorkers: Sendable {
 
   private func begin(_ server: ProcessLauncher, _ archive: TileArchive) throws(TerminationReason) -> IdleWorker {
     let limits = SandboxLimits(
-      memory: RenderLimits.base, maxMemory: RenderLimits.most, processorSeconds: timeout * Self.maxUses,
+      memory: RenderLimits.base, maxMemory: RenderLimits.maximum, processorSeconds: timeout * Self.maxUses,
       niceness: Self.niceness)
     return IdleWorker(process: try server.begin(RenderWorker.kind, limits), archive: archive)
   }
@@ -207,7 +207,7 @@ private struct RenderLimits {
   /// Bytes of memory besides the cached tiles and the picture.
   static let base = 96 << 20
   /// The maximum bytes of memory for any picture.
-  static let most = 8 << 30
+  static let maximum = 8 << 30
 
   /// Bytes of memory for the picture.
   let memory: Int
@@ -218,7 +218,7 @@ private struct RenderLimits {
     let (decoded, encoded) = task.pixelCounts(in: archive)
     // For decoding: planes, rows and the current tile.
     let each = task.format.bytesPerPixel
-    let most = Self.most - Self.base
+    let most = Self.maximum - Self.base
     let ofDecoded = archive.format.bytesPerDecodedPixel
     memory = min(most, ofDecoded * min(decoded, most / ofDecoded) + each * min(encoded, most / each))
     // No format takes much more than a picture's pixels.

@@ -19,7 +19,7 @@ struct ForwardedBase {
     "Forwarded", "Host", "X-Forwarded-Host", "X-Forwarded-Prefix", "X-Forwarded-Proto",
   ]
 
-  private static let longest = 4096
+  private static let maxLength = 4096
   private static let maxElements = 32
 
   /// Returns `nil` if no proxy states an address, or if a header is malformed or too long.

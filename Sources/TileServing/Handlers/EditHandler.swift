@@ -82,7 +82,7 @@ struct EditHandler: ChangeHandler, DescribingHandler {
     } catch let refusal as MetadataEdit.ValidationError {
       return .problem(
         "Bad edit",
-        refusal.problems.prefix(InvalidInput.most).map { InvalidInput(body: $0.members, $0.reason) }
+        refusal.problems.prefix(InvalidInput.maximum).map { InvalidInput(body: $0.members, $0.reason) }
       )
     } catch {
       return failure(error)

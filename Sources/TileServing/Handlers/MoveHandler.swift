@@ -52,7 +52,7 @@ struct MoveHandler: ChangeHandler {
       } else if !isOther, body["password"] != nil {
         refuse("password", "password is only used with other-space")
       }
-      guard errors.isEmpty else { throw ValidationError(errors: Array(errors.prefix(InvalidInput.most))) }
+      guard errors.isEmpty else { throw ValidationError(errors: Array(errors.prefix(InvalidInput.maximum))) }
       self = isOther ? .otherSpace(password: password ?? "") : to == "space" ? .space : .library
     }
   }

@@ -6,7 +6,7 @@ import ZigguratTileProtocols
 /// The oEmbed representation of an image's page: the viewer in a frame (oEmbed 1.0, https://oembed.com).
 struct Embedding: Encodable {
   /// Maximum size of the frame, in pixels, if the request gives none.
-  private static let most = (width: 960, height: 720)
+  private static let maximum = (width: 960, height: 720)
   /// Maximum length of the thumbnail's longer side, in pixels.
   private static let thumbnail = 512
 
@@ -46,7 +46,7 @@ struct Embedding: Encodable {
     else { return nil }
     let image = pyramid.size(ofLevel: pyramid.topLevel)
     let most = (
-      width: Double(limits.width ?? Self.most.width), height: Double(limits.height ?? Self.most.height)
+      width: Double(limits.width ?? Self.maximum.width), height: Double(limits.height ?? Self.maximum.height)
     )
     let scale = min(most.width / Double(image.width), most.height / Double(image.height))
     // Rounded down: neither is above its limit.

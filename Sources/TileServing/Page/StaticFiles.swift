@@ -40,7 +40,7 @@ final class StaticFiles: Sendable {
   private let owner: SiteIdentity
   private let pages = Mutex<[String: Page]>([:])
   /// Maximum file size in bytes, far above that of any page or picture of the viewer.
-  private static let largest = 16 << 20
+  private static let maxSize = 16 << 20
 
   /// - Parameters:
   ///   - base: the prefix of root-relative paths in pages.
@@ -132,7 +132,7 @@ final class StaticFiles: Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return .unreadable }
     guard status.st_mode & S_IFMT == S_IFREG else { return .missing }
-    guard status.st_size <= Self.largest else { return .unreadable }
+    guard status.st_size <= Self.maxSize else { return .unreadable }
     let identity = FileIdentity(status)
     if let page = pages.withLock({ $0[path] }), page.identity == identity { return .found(page) }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))

@@ -17,7 +17,7 @@ struct FairQueue<Key: Hashable & Sendable>: Sendable {
   /// The service of the client that was served last, before its job (virtual time).
   private var now = 0
   private var arrivals = 0
-  private static var longest: Int { 1 << 61 }
+  private static var maxLength: Int { 1 << 61 }
   /// Maximum number of clients that are remembered without waiting jobs.
   private static var memory: Int { 1024 }
 
@@ -41,7 +41,7 @@ struct FairQueue<Key: Hashable & Sendable>: Sendable {
     now = client.given
     client.given += cost
     clients[address] = client
-    if now > Self.longest { rebase() }
+    if now > Self.maxLength { rebase() }
     if clients.count > Self.memory { clients = clients.filter { !$0.value.waiting.isEmpty } }
     return key
   }

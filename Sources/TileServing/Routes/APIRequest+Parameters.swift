@@ -9,7 +9,7 @@ extension APIRequest {
     let query = query()
     let others = query.parameters.lazy.filter {
       !known.contains(DeprecatedNames.present($0.name, among: known))
-    }.prefix(InvalidInput.most).map {
+    }.prefix(InvalidInput.maximum).map {
       InvalidInput(parameter: $0.name, UnknownParameter($0.name, besides: known).description)
     }
     return query.problem(Array(others))

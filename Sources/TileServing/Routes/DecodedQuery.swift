@@ -13,7 +13,7 @@ struct DecodedQuery {
       let decoded = (PercentEncoding.decodedString(name), PercentEncoding.decodedString(value))
       if let name = decoded.0, let value = decoded.1 {
         self.parameters.append((name, value))
-      } else if malformed.count < InvalidInput.most {
+      } else if malformed.count < InvalidInput.maximum {
         let name = decoded.0 ?? String(decoding: name, as: UTF8.self)
         malformed.append(InvalidInput(parameter: name, "\(name) has a malformed escape"))
       }
@@ -27,7 +27,7 @@ struct DecodedQuery {
     let others = errors.filter { error in !malformed.contains { $0.place == error.place } }
     // A parameter that is repeated has the same error each time.
     var seen: Set<InvalidInput> = []
-    let all = (malformed + others).filter { seen.insert($0).inserted }.prefix(InvalidInput.most)
+    let all = (malformed + others).filter { seen.insert($0).inserted }.prefix(InvalidInput.maximum)
     return all.isEmpty ? nil : .problem("Bad parameter", Array(all))
   }
 

@@ -10,7 +10,7 @@ struct DeletionList {
     let errors: [InvalidInput]
   }
 
-  private static let most = 1000
+  private static let maximum = 1000
   private static let form = "it takes {\"ids\": […]}, of 1 to \(most) ids"
 
   /// A value of the body. Values that are not lists are not decoded.
@@ -26,7 +26,7 @@ struct DeletionList {
         return
       }
       var texts: [String?] = []
-      while !list.isAtEnd, texts.count <= DeletionList.most, texts.last != .some(nil) {
+      while !list.isAtEnd, texts.count <= DeletionList.maximum, texts.last != .some(nil) {
         texts.append(try? list.decode(String.self))
       }
       self = .list(texts)
@@ -46,14 +46,14 @@ struct DeletionList {
       ids = texts.compactMap(\.self)
       if ids.count < texts.count {
         errors.append(InvalidInput(body: ["ids", "\(ids.count)"], "this id is not a text; \(Self.form)"))
-      } else if !(1...Self.most).contains(ids.count) {
+      } else if !(1...Self.maximum).contains(ids.count) {
         errors.append(
           InvalidInput(body: ["ids"], "ids has \(ids.isEmpty ? "no ids" : "too many ids"); \(Self.form)"))
       }
     case .other: errors.append(InvalidInput(body: ["ids"], "ids is not a list; \(Self.form)"))
     case nil: errors.append(InvalidInput(body: ["ids"], "ids is missing; \(Self.form)"))
     }
-    guard errors.isEmpty else { throw ValidationError(errors: Array(errors.prefix(InvalidInput.most))) }
+    guard errors.isEmpty else { throw ValidationError(errors: Array(errors.prefix(InvalidInput.maximum))) }
     self.ids = ids
   }
 }

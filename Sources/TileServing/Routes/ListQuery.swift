@@ -49,7 +49,7 @@ struct ListQuery {
       refuse(name, "\(name) is '\(value.prefix(40))'; it takes \(allowed)")
     }
     for (sentName, value) in parameters {
-      if errors.count == InvalidInput.most { break }
+      if errors.count == InvalidInput.maximum { break }
       let name = DeprecatedNames.present(sentName, among: Self.parameters)
       if name == "book" { bookName = sentName }
       if !Self.parameters.contains(name) {
@@ -114,7 +114,7 @@ struct ListQuery {
     let names = text.split(separator: ",", omittingEmptySubsequences: false).map { name in
       DeprecatedNames.fields[String(name)] ?? String(name)
     }
-    let unknown = names.lazy.filter { !ListedItem.Fields.names.contains($0) }.prefix(InvalidInput.most).map {
+    let unknown = names.lazy.filter { !ListedItem.Fields.names.contains($0) }.prefix(InvalidInput.maximum).map {
       name in
       let hint =
         nearest(name, ListedItem.Fields.names).map { "did you mean '\($0)'?" }

@@ -29,7 +29,7 @@ package final class MoveJournal {
   private let entries: [Entry]
 
   /// The maximum size of such a file in bytes.
-  private static let longest = 64 << 20
+  private static let maxLength = 64 << 20
 
   /// Writes the moves of one exchange durably. The first move makes room under an id that no source has.
   package init(_ moves: [Move], in library: String) throws(StorageError) {

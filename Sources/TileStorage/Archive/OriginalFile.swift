@@ -215,7 +215,7 @@ package enum OriginalName {
 /// Digests of originals that were read, valid while the files are unchanged.
 private enum KnownDigests {
   private static let known = Mutex<[FileIdentity: String]>([:])
-  private static let most = 10_000
+  private static let maximum = 10_000
 
   static func known(_ identity: FileIdentity) -> String? { known.withLock { $0[identity] } }
 

@@ -28,7 +28,7 @@ final class FolderTiles: Sendable {
   private let isUncertain: Bool
   private let mapped = Mutex(State())
   /// The number of mapped files of one archive above which it is reopened.
-  private static let most = 1024
+  private static let maximum = 1024
   /// The same if the process has many mapped files: unread responses keep everything that their archives mapped.
   private static let mostAmongMany = 4
 
@@ -171,7 +171,7 @@ extension FolderTiles: TileBacking {
   /// Whether the image should be reopened. Each mapped file takes a place in the process's map. A new level may change
   /// the meaning of the others' names.
   var shouldReopen: Bool {
-    mappedCount > (MappedFile.areMany ? Self.mostAmongMany : Self.most) || isUncertain
+    mappedCount > (MappedFile.areMany ? Self.mostAmongMany : Self.maximum) || isUncertain
       || Self.identity(folder)?.modifiedNanoseconds ?? 0 != changed
   }
 }

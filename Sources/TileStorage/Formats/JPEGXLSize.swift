@@ -6,11 +6,11 @@ struct JPEGXLSize: Hashable {
   let height: Int
 
   /// The maximum length of the signature's two bytes and a size header.
-  private static let longest = 11
+  private static let maxLength = 11
 
   /// Reads the size in pixels; nil if the bytes have no size header.
   init?(_ bytes: UnsafeRawBufferPointer) {
-    let start = Self.isContainer(bytes) ? Self.codestream(in: bytes) : Array(bytes.prefix(Self.longest))
+    let start = Self.isContainer(bytes) ? Self.codestream(in: bytes) : Array(bytes.prefix(Self.maxLength))
     guard start.starts(with: [0xff, 0x0a]) else { return nil }
     var reader = BitReader(start.dropFirst(2))
     guard let isSmall = reader.next(1), let height = reader.side(isSmall: isSmall == 1),

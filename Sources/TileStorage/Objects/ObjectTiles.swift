@@ -11,7 +11,7 @@ final class ObjectTiles: TileBacking {
   private let image: ObjectImage
   private let held = Mutex(Held())
   /// The number of bytes above which the archive is reopened.
-  private static let most = 16 << 20
+  private static let maximum = 16 << 20
   /// If all archives together keep much, those that keep less than this are not reopened.
   private static let least = 256 << 10
 
@@ -27,7 +27,7 @@ final class ObjectTiles: TileBacking {
 
   var shouldReopen: Bool {
     let bytes = held.withLock { $0.bytes }
-    return bytes > Self.most || (bytes > Self.least && image.memory.isUnavailable) || image.isReplaced
+    return bytes > Self.maximum || (bytes > Self.least && image.memory.isUnavailable) || image.isReplaced
   }
 
   func tile(_ number: Int) -> StoredTile {

@@ -14,7 +14,7 @@ struct ReadRange: Equatable {
   /// The maximum number of bytes between two tiles that are read and dropped. A second request costs more.
   static let widestGap = 32 << 10
   /// The maximum number of bytes of one request; a larger tile is read alone.
-  static let longest = 1 << 20
+  static let maxLength = 1 << 20
 
   /// Returns the smallest number of spans that contain the parts, in the order of the object.
   static func holding(_ parts: [Part]) -> [ReadRange] {
@@ -28,7 +28,7 @@ struct ReadRange: Equatable {
 
   private mutating func take(_ part: Part) -> Bool {
     let end = max(range.upperBound, part.range.upperBound)
-    guard part.range.lowerBound - range.upperBound <= Self.widestGap, end - range.lowerBound <= Self.longest
+    guard part.range.lowerBound - range.upperBound <= Self.widestGap, end - range.lowerBound <= Self.maxLength
     else {
       return false
     }

@@ -4,7 +4,7 @@ enum Help {
   /// The column at which an option's text begins.
   private static let column = 30
   /// The number of options above which only the common ones are listed, unless all are requested.
-  private static let most = 20
+  private static let maximum = 20
 
   /// - Parameter listsAll: whether rarely needed options are listed, too.
   static func text(of command: any Command.Type, listsAll: Bool = false) -> String {

@@ -17,15 +17,15 @@ struct ConfigFile {
     "config", "FILE", isCommon: true,
     help: "Read options from FILE, one NAME = VALUE a line; # begins a comment")
   /// The maximum size of the file in bytes. Options need far less; a larger file is another one.
-  private static let most = 1 << 20
+  private static let maximum = 1 << 20
 
   init(path: String) throws(UsageError) {
     guard let file = fopen(path, "re") else { throw .cannot("read \(path)", Self.reason(errno)) }
     defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: Self.most + 1)
+    var bytes = [UInt8](repeating: 0, count: Self.maximum + 1)
     let count = fread(&bytes, 1, bytes.count, file)
     guard ferror(file) == 0 else { throw .cannot("read \(path)", Self.reason(errno)) }
-    guard count <= Self.most else { throw .cannot("read \(path)", "larger than 1MB") }
+    guard count <= Self.maximum else { throw .cannot("read \(path)", "larger than 1MB") }
     let text = String(decoding: bytes[..<count], as: UTF8.self)
     for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       .enumerated()

@@ -251,7 +251,7 @@ struct ObjectTilesTests {
     #expect(ranges([part(1, 100, 10), part(0, 0, 100)]) == [0..<110])
     #expect(ranges([part(0, 0, 100), part(1, 100 + gap, 10)]) == [0..<110 + gap])
     #expect(ranges([part(0, 0, 100), part(1, 101 + gap, 10)]) == [0..<100, 101 + gap..<111 + gap])
-    let most = ReadRange.longest
+    let most = ReadRange.maxLength
     #expect(
       ranges([part(0, 0, most - 10), part(1, most - 10, 11)]) == [0..<most - 10, most - 10..<most + 1])
     #expect(ranges([part(0, 0, 2 * most), part(1, 2 * most, 5)]) == [0..<2 * most, 2 * most..<2 * most + 5])

@@ -10,11 +10,11 @@ struct EXRHeader {
   private let chromaticities: [Double]?
 
   /// Bytes of the header that are looked at.
-  private static let longest = 1 << 20
+  private static let maxLength = 1 << 20
 
   /// `nil` if the file has no such header.
   init?(_ file: SourceFile) {
-    let bytes = file.bytes(atMost: Self.longest)
+    let bytes = file.bytes(atMost: Self.maxLength)
     guard bytes.count > 8, bytes.starts(with: [0x76, 0x2f, 0x31, 0x01]) else { return nil }
     // The version's bit 12.
     hasFurtherParts = bytes[5] & 0x10 != 0

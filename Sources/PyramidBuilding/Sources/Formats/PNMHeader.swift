@@ -13,11 +13,11 @@ struct PNMHeader {
   private let file: SourceFile
 
   /// Bytes in which the header is looked for, comments included.
-  private static let longest = 1 << 16
+  private static let maxLength = 1 << 16
 
   /// `nil` if the file is of another format.
   init?(_ file: SourceFile) {
-    let bytes = file.bytes(atMost: Self.longest)
+    let bytes = file.bytes(atMost: Self.maxLength)
     guard bytes.count > 2, bytes[0] == UInt8(ascii: "P"), "123456Ff".utf8.contains(bytes[1]) else {
       return nil
     }

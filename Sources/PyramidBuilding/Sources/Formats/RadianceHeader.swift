@@ -11,11 +11,11 @@ struct RadianceHeader {
   let isXYZ: Bool
 
   /// Bytes in which the resolution is looked for.
-  private static let longest = 1 << 16
+  private static let maxLength = 1 << 16
 
   /// `nil` if the file has no such header.
   init?(_ file: SourceFile) {
-    let bytes = file.bytes(atMost: Self.longest)
+    let bytes = file.bytes(atMost: Self.maxLength)
     guard bytes.starts(with: "#?".utf8) else { return nil }
     // An empty line ends the header; the resolution follows it.
     let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)

@@ -7,7 +7,7 @@ struct XCFHeader {
   let isFlat: Bool
 
   /// Layers and properties that are looked at.
-  private static let most = 10_000
+  private static let maximum = 10_000
 
   /// `nil` if the file is no XCF, or its header cannot be read.
   init?(_ file: SourceFile) {
@@ -21,7 +21,7 @@ struct XCFHeader {
     /// Calls `body` with the kind and the place of each property from `at` on, and returns the place behind them.
     func properties(_ at: Int, _ body: (Int, Int) -> Void) -> Int? {
       var at = at
-      for _ in 0..<Self.most {
+      for _ in 0..<Self.maximum {
         guard let kind = number(at), let size = number(at + 4) else { return nil }
         at += 8
         if kind == 0 { return at }
@@ -34,7 +34,7 @@ struct XCFHeader {
       var at = properties(version >= 4 ? 30 : 26, { _, _ in })
     else { return nil }
     var layers: [Int] = []
-    while let place = number(at, pointerSize), place > 0, layers.count < Self.most {
+    while let place = number(at, pointerSize), place > 0, layers.count < Self.maximum {
       layers.append(place)
       at += pointerSize
     }

@@ -3,7 +3,7 @@ import ZigguratFiles
 /// EXIF behind the pixels of a PNG file, where the eXIf chunk may stand too (PNG, third edition, 5.6).
 enum PNGLateEXIF {
   /// Bytes of the chunk that are read.
-  private static let longest = 1 << 16
+  private static let maxLength = 1 << 16
 
   /// Returns the orientation, 1…8; nil if no EXIF behind the pixels has one.
   static func orientation(of file: PNGFile) -> Int? {

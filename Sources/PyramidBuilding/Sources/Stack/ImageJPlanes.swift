@@ -13,7 +13,7 @@ struct ImageJPlanes: StackPlanes {
   let image = 0
   private let pages: Int
 
-  private static let most = 1 << 20
+  private static let maximum = 1 << 20
 
   /// Returns the number of planes without directories after the first one; `nil` if there are none. ImageJ writes them
   /// in stacks of more than 4 GB.
@@ -52,7 +52,7 @@ struct ImageJPlanes: StackPlanes {
   init?(_ first: TIFFDirectories.Directory, pages: Int) {
     guard let numbers = Self.numbers(first) else { return nil }
     let (c, z, t) = (numbers["channels"] ?? 1, numbers["slices"] ?? 1, numbers["frames"] ?? 1)
-    guard 1...Self.most ~= c, 1...Self.most ~= z, 1...Self.most ~= t, c * z <= Self.most,
+    guard 1...Self.maximum ~= c, 1...Self.maximum ~= z, 1...Self.maximum ~= t, c * z <= Self.maximum,
       c * z * t == pages
     else { return nil }
     let colours = Self.colours(first.imageJData, first.imageJCounts)

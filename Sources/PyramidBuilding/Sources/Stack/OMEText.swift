@@ -45,7 +45,7 @@ struct OMEText {
   let isWhole: Bool
 
   /// Planes and channels of all images together, at most, and directories.
-  private static let most = 1 << 20
+  private static let maximum = 1 << 20
 
   static func isOME(_ description: String) -> Bool {
     description.contains("<OME") || description.contains("<ome:OME")
@@ -99,7 +99,7 @@ struct OMEText {
     /// The next directory that belongs to no image yet.
     private var next = 0
     /// Elements, and directories, that may yet come.
-    private var (room, directoriesLeft) = (OMEText.most, OMEText.most)
+    private var (room, directoriesLeft) = (OMEText.maximum, OMEText.maximum)
 
     mutating func begin(_ element: XMLElements.Element) -> Bool {
       func number(_ attribute: String) -> Int? { element[attribute].flatMap { Int($0) } }
@@ -162,7 +162,7 @@ struct OMEText {
         if identifier != nil, part.identifier.map({ $0 != identifier }) ?? false { continue }
         let start = part.directory ?? next
         let count = min(part.count ?? (part.directory == nil ? planes : 1), planes, directoriesLeft)
-        guard (0..<OMEText.most).contains(start), count > 0 else { continue }
+        guard (0..<OMEText.maximum).contains(start), count > 0 else { continue }
         directories += start..<start + count
         directoriesLeft -= count
         next = max(next, start + count)
