@@ -1,8 +1,8 @@
 package import Glibc
 import Synchronization
 
-/// A watch that reports which names in a library's folders were created, removed or written (inotify(7)), so that
-/// folders need not be read for that.
+/// A file watcher that reports which names in a library's folders were created, removed or written (inotify(7)), so
+/// that folders need not be read for that.
 ///
 /// On a network file system, other machines change folders without an event: there is no watch there.
 package final class FolderWatch: Sendable {

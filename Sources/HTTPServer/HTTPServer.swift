@@ -108,12 +108,13 @@ package final class HTTPServer {
     context.log?.start()
   }
 
-  /// Accepts no more connections, lets requests in flight finish for up to `grace` seconds, and ends.
-  package func stop(grace: Double) {
+  /// Shuts down gracefully: accepts no more connections, lets requests in flight finish for up to `timeout` seconds,
+  /// and ends.
+  package func shutdownGracefully(timeout: Double) {
     acceptor.stop()
     context.tileServer.events.close()
     var waited = 0.0
-    while context.requestsInFlight.load(ordering: .acquiring) > 0, waited < grace {
+    while context.requestsInFlight.load(ordering: .acquiring) > 0, waited < timeout {
       usleep(10_000)
       waited += 0.01
     }

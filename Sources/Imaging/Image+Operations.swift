@@ -25,16 +25,6 @@ extension Image {
     try Operation.run("bandjoin", subject, ["in": .images([self, other])])
   }
 
-  /// Returns the image in its upright orientation by EXIF; its orientation is then 1.
-  package func autorotated() throws(ImagingError) -> Image {
-    try Operation.run("autorot", subject, ["in": .image(self)])
-  }
-
-  /// Returns the image flipped vertically.
-  package func flippedVertically() throws(ImagingError) -> Image {
-    try Operation.run("flip", subject, ["in": .image(self), "direction": .name("vertical")])
-  }
-
   /// Returns a rectangle of the image.
   package func area(left: Int, top: Int, width: Int, height: Int) throws(ImagingError) -> Image {
     try Operation.run(
@@ -71,7 +61,8 @@ extension Image {
         "icc_transform", subject,
         [
           "in": .image(colours), "output-profile": .string("srgb"), "embedded": .bool(true),
-          "intent": .name(intent), "depth": .int(8), "black-point-compensation": .bool(usesBlackPointCompensation(intent)),
+          "intent": .name(intent), "depth": .int(8),
+          "black-point-compensation": .bool(usesBlackPointCompensation(intent)),
         ])
     }
   }
@@ -247,4 +238,6 @@ extension Image {
 
 /// Whether black point compensation applies. It suits pictures that are reproduced in another medium, but not measured
 /// colours.
-private func usesBlackPointCompensation(_ intent: String) -> Bool { intent == "perceptual" || intent == "saturation" }
+private func usesBlackPointCompensation(_ intent: String) -> Bool {
+  intent == "perceptual" || intent == "saturation"
+}

@@ -76,7 +76,7 @@ final class TestServer {
       report: { _ in })
   }
 
-  deinit { server.stop(grace: 0) }
+  deinit { server.shutdownGracefully(timeout: 0) }
 
   /// The path of a stored tile, whose bytes are `tile N`.
   static func tile(_ number: Int) -> String {

@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import ZigguratCPostgreSQL
 
-/// Connections to one database, each lent to one thread at a time. There are as many as are used at once, and a few
-/// more.
+/// A connection pool of one database. Each connection is lent to one thread at a time. The pool has as many connections
+/// as are used at once, and a few more.
 final class PostgreSQLPool: Sendable {
   private struct State {
     var idle: [PostgreSQLConnection] = []

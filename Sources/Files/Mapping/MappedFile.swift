@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A whole file mapped read-only; unmapped after its last owner releases it. Small ones may be in memory instead.
+/// A memory-mapped file (mmap(2)), mapped whole and read-only; unmapped after its last owner releases it. Small ones may be in memory instead.
 ///
 /// Files that are truncated while mapped end the process with SIGBUS, unless `surviveCutShortFiles` was called.
 /// Archives are replaced by rename and never rewritten in place.

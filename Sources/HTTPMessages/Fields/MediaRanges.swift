@@ -1,4 +1,4 @@
-/// The media types that an Accept header accepts (RFC 9110, section 12.5.1).
+/// The media types that an Accept header accepts, for content negotiation (RFC 9110, section 12.5.1).
 package struct MediaRanges {
   private var weights: [Substring: Int] = [:]
 

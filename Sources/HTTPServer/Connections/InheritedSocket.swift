@@ -1,6 +1,6 @@
 import Glibc
 
-/// A listening socket that the service manager passes to the program at its start (sd_listen_fds(3)). The manager keeps
+/// A listening socket that systemd passes to the program at its start (socket activation, sd_listen_fds(3)). The manager keeps
 /// it open when the program ends; clients that connect meanwhile wait.
 package struct InheritedSocket: Sendable {
   package enum Place: Equatable, Sendable {

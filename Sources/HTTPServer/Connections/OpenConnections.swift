@@ -2,10 +2,10 @@ import Glibc
 import Synchronization
 import ZigguratConcurrency
 
-/// All open connections of a server. Connections are cut after their deadline.
+/// All open connections of a server, with their idle timeouts and deadlines.
 ///
-/// The timeout of libmicrohttpd counts only idle time. A client that sends or receives a byte now and then would keep
-/// its connection forever.
+/// The timeout of libmicrohttpd counts only idle time. A slow client that sends or receives a byte now and then
+/// (slowloris) would keep its connection forever, so a connection is closed after its deadline.
 final class OpenConnections: Sendable {
   let table = Mutex<[ObjectIdentifier: Connection]>([:])
   private let isStopping = Atomic<Bool>(false)

@@ -1,7 +1,7 @@
 import TileStorage
 import ZigguratConcurrency
 
-/// A retry policy for callers that wait for a store. It repeats calls after errors that may be temporary.
+/// A retry policy with exponential backoff and jitter, for callers that wait for a store. It repeats calls after errors that may be temporary.
 struct RetryPolicy: Sendable {
   let count: Int
   var pause = Duration.milliseconds(400)

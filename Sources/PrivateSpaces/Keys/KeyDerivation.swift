@@ -1,6 +1,6 @@
 import ZigguratCSodium
 
-/// The derivation of a key from a password: Argon2id version 1.3 (RFC 9106) with its salt and costs.
+/// The password hash that keys are derived from: Argon2id version 1.3 (RFC 9106) with its salt and costs.
 struct KeyDerivation: Hashable, Sendable {
   let passes: UInt64
   /// The size of the memory in bytes.

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// The most that one source may become, all its pages together. The parent holds every plan and file of a sandboxed
-/// build against it, whatever was said of the source before: the process may have been taken over since.
+/// The maximum pixels, pages and bytes of one upload, all its pages together: the protection against decompression
+/// bombs. The parent checks every plan and file of a sandboxed build against it, because the process may have been
+/// compromised after it described the source.
 package final class BuildAllowance: Sendable {
   private struct Left {
     var pixels, pages, bytes: Int

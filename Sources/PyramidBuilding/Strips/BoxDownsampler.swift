@@ -1,4 +1,4 @@
-/// Halves pixels by the mean of 2×2, by default with the same bits as `vips dzsave`.
+/// Downsamples pixels to half size with a box filter of 2×2, by default with the same bits as `vips dzsave`.
 enum BoxDownsampler {
   /// - Parameters:
   ///   - source: rows `sourceStride` bytes apart, at least twice the target's width and height.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Halves sRGB pixels by the mean of their light, not of their numbers: fine bright detail on dark ground
-/// keeps its brightness as it shrinks.
+/// Downsamples sRGB pixels to half size in linear light (gamma-correct), so that fine bright detail on a dark
+/// background keeps its brightness.
 enum LinearDownsampler {
   /// Light of every 8-bit sRGB number, 0…65535 (IEC 61966-2-1).
   private static let light: [UInt16] = (0...255).map { number in

@@ -1,4 +1,4 @@
-/// Halves pixels by taking one of each 2×2: the target has no colour that the source has not.
+/// Downsamples pixels to half size by the nearest neighbour: one of each 2×2, so that no new colour appears.
 enum NearestDownsampler {
   /// Shrinks a tile of interleaved bands to where its parent's pixels begin; odd edges are repeated.
   ///

@@ -2,7 +2,7 @@ import ZigguratCSodium
 
 /// The digest of a secret of 256 random bits that grants a session or write access.
 ///
-/// Only the digest is kept. Reading the server's memory or timing a comparison therefore reveals nothing that
+/// Only the digest is kept, and digests are compared in constant time. Reading the server's memory or timing a comparison therefore reveals nothing that
 /// grants access.
 struct TokenHash: Hashable, Sendable {
   private let words: (UInt64, UInt64, UInt64, UInt64)

@@ -5,7 +5,7 @@ import ZigguratImageLibrary
 import ZigguratSandbox
 import ZigguratUploading
 
-/// `/metrics` and `/healthz`.
+/// Handles `/metrics` for Prometheus, and the health check `/healthz`.
 struct MonitoringHandler: LibraryHandler {
   var context: RequestContext
   let images: ImageAccess

@@ -3,7 +3,7 @@ import Synchronization
 import ZigguratHTTPMessages
 import ZigguratUploading
 
-/// Sends the states of uploads to a bounded number of listeners.
+/// A broadcaster of server-sent events (SSE): sends the states of uploads to a bounded number of listeners.
 package final class UploadEventBroadcaster: Sendable {
   /// Maximum number of listeners, because each holds a connection.
   static let limit = 64

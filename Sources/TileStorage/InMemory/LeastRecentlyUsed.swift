@@ -1,4 +1,4 @@
-/// A cache of values by key, bounded by their total weight: the least recently used value is evicted first.
+/// An LRU cache of values by key, bounded by their total weight. The least recently used value is evicted first.
 package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Node {
     let key: Key

@@ -1,6 +1,6 @@
 import ZigguratText
 
-/// A command's options and operands, parsed once. The command line takes precedence over the environment, and the
+/// The argument parser of a command: its options and operands, parsed once. The command line takes precedence over the environment, and the
 /// environment over the file of `--config`.
 struct Arguments {
   private(set) var operands: [String] = []

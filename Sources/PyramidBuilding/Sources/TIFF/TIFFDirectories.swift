@@ -3,8 +3,8 @@ import Synchronization
 import TileStorage
 import ZigguratFiles
 
-/// The directories of a TIFF or BigTIFF file, which describe its pictures (TIFF 6.0, section 2; tags of TIFF/EP, DNG
-/// and slide scanners).
+/// A parser of the directories (IFDs) of a TIFF or BigTIFF file, which describe its images (TIFF 6.0, section 2; tags
+/// of TIFF/EP, DNG and slide scanners).
 ///
 /// This is own code instead of libtiff, because the process that starts builds uses it, too. It reads no pixels and is
 /// safe for untrusted files.

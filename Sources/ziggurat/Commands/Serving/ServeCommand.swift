@@ -52,7 +52,7 @@ enum ServeCommand: Command {
       library.reload()
     }
     process.signals.release()
-    server.listener.stop(grace: 10)
+    server.listener.shutdownGracefully(timeout: 10)
     tasks.stop(build)
     process.space?.wipeKeys()
   }
