@@ -27,7 +27,7 @@ enum Supervisor {
     _ = sandbox_prctl(PR_SET_CHILD_SUBREAPER, 1)
     var failures = 0
     var isTrialPreloaded = true
-    while failures < most {
+    while failures < maximum {
       let began = ContinuousClock.now
       let process = sandbox_fork()
       if process == 0 { server(isTrialPreloaded) }

@@ -22,11 +22,11 @@ package enum UploadName {
     guard !name.isEmpty else { return "picture" }
     // The pages of a document are in a folder with its name.
     if CatalogFile.isReserved(stem(name)) { name = "_" + name }
-    guard name.utf8.count > longest else { return withoutArchiveName(name) }
+    guard name.utf8.count > maxLength else { return withoutArchiveName(name) }
     // A short extension is kept.
     let ending = name.lastIndex(of: ".").map { String(name[$0...]) }.flatMap { $0.utf8.count <= 8 ? $0 : nil }
     var stem = String(name.dropLast(ending?.count ?? 0))
-    while stem.utf8.count > longest - 8 { stem.removeLast() }
+    while stem.utf8.count > maxLength - 8 { stem.removeLast() }
     return withoutArchiveName(stem + (ending ?? ""))
   }
 
@@ -54,7 +54,7 @@ package enum UploadName {
     guard !given.isEmpty else { return "" }
     let parts = given.split(separator: "/", omittingEmptySubsequences: false)
     let isSound = parts.allSatisfy { part in
-      !part.isEmpty && part.utf8.count <= longest
+      !part.isEmpty && part.utf8.count <= maxLength
         && part.unicodeScalars.first.map { ![".", "~"].contains($0) } ?? false
         && !part.contains("\\") && part.unicodeScalars.allSatisfy(isVisible)
         && part.trimmingCharacters(in: .whitespaces) == part

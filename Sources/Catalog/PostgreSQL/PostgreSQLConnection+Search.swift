@@ -10,7 +10,7 @@ extension PostgreSQLConnection {
   static let maximum = 5_000
   /// The number of sampled rows, which estimate the frequency of terms in a much larger table.
   static let sampled = 10_000
-  /// The number of matches in the sample that probably means more than `most` in a million rows.
+  /// The number of matches in the sample that probably means more than `maximum` in a million rows.
   private static let often = 75
   /// The maximum number of terms of a search whose frequency is measured separately.
   private static let maxDistance = 8
@@ -226,7 +226,7 @@ extension PostgreSQLConnection {
     ) { $0.integer(0) }
   }
 
-  /// Returns the number of listed items that are found, at most `most`.
+  /// Returns the number of listed items that are found, at most `maximum`.
   func count(_ search: Search) throws(SQLError) -> Int {
     let single =
       "SELECT number FROM searched WHERE \(search.condition) AND cover IS NULL AND shelf IS NOT NULL "

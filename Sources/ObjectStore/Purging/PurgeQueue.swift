@@ -18,7 +18,7 @@ package final class PurgeQueue: Sendable {
     /// Returns the places of the keys that are due, at most as many as fit into one request.
     func due(at now: ContinuousClock.Instant) -> Range<Int> {
       var end = first
-      while end < min(keys.count, first + most), keys[end].at <= now { end += 1 }
+      while end < min(keys.count, first + maximum), keys[end].at <= now { end += 1 }
       return first..<end
     }
 

@@ -9,7 +9,7 @@ package struct Password: Sendable {
   package static let maxLength = 1024
 
   /// Room for the longest password and for the line break that shows that it ends.
-  private static let room = longest + 2
+  private static let room = maxLength + 2
 
   /// - Parameter fill: writes into locked memory and returns the number of bytes. A line break at the end is ignored.
   package init(

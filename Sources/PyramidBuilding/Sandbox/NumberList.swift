@@ -25,7 +25,7 @@ struct NumberList: Codable, Hashable {
     try parts.encode(to: encoder)
   }
 
-  /// - Throws: unless there are at most `most` numbers, each from 0 to `most`.
+  /// - Throws: unless there are at most `maximum` numbers, each from 0 to `maximum`.
   init(from decoder: any Decoder) throws {
     let parts = try [Int](from: decoder)
     func refused() -> DecodingError {

@@ -13,8 +13,8 @@ enum SourceAnimation {
       let image = try? Image(path: file.path, access: .sequential), let frames = image.int("n-pages"),
       frames > 1
     else { return nil }
-    guard file.identity.size <= largest else {
-      steps.append("not played, being larger than \(largest >> 20) MB")
+    guard file.identity.size <= maxSize else {
+      steps.append("not played, being larger than \(maxSize >> 20) MB")
       return nil
     }
     return (Animation(frames: frames, format: loader == "gifload" ? .gif : .webp), try file.contents())

@@ -55,7 +55,7 @@ struct ForwardedBase {
     var values: [String?] = []
     for name in names {
       let text = header(name) ?? ""
-      guard text.utf8.count <= longest else { return nil }
+      guard text.utf8.count <= maxLength else { return nil }
       let value = text.split(separator: ",").last.map { $0.trimming(" \t") }
       values.append(value.flatMap { $0.isEmpty ? nil : $0 })
     }
@@ -79,7 +79,7 @@ struct ForwardedBase {
   /// `nil` if the text is malformed, too long or empty.
   static func elements(_ text: String) -> [[String: String]]? {
     let bytes = Array(text.utf8)
-    guard bytes.count <= longest else { return nil }
+    guard bytes.count <= maxLength else { return nil }
     var elements: [[String: String]] = [[:]]
     var at = 0
     func skipBlanks() { while at < bytes.count, bytes[at] == 0x20 || bytes[at] == 0x09 { at += 1 } }

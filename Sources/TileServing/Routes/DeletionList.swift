@@ -11,7 +11,7 @@ struct DeletionList {
   }
 
   private static let maximum = 1000
-  private static let form = "it takes {\"ids\": […]}, of 1 to \(most) ids"
+  private static let form = "it takes {\"ids\": […]}, of 1 to \(maximum) ids"
 
   /// A value of the body. Values that are not lists are not decoded.
   private enum Value: Decodable {

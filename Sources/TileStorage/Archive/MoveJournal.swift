@@ -100,8 +100,8 @@ package final class MoveJournal {
 
   /// Returns the moves that are left; nil if the file is not a journal.
   private static func read(_ library: String) -> [Entry]? {
-    guard let file = SidecarFile(path: path(library)), file.identity.size <= longest,
-      let bytes = try? file.contents(atMost: longest, within: RootDirectory(library)), bytes.last == 0
+    guard let file = SidecarFile(path: path(library)), file.identity.size <= maxLength,
+      let bytes = try? file.contents(atMost: maxLength, within: RootDirectory(library)), bytes.last == 0
     else { return nil }
     let fields = bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false)
     guard fields.count % 3 == 0 else { return nil }

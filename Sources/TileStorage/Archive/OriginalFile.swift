@@ -223,7 +223,7 @@ private enum KnownDigests {
     if let digest = known(file.identity) { return digest }
     guard let digest = ContentDigest.text(of: file.descriptor) else { return nil }
     known.withLock { known in
-      if known.count >= most { known.removeAll() }
+      if known.count >= maximum { known.removeAll() }
       known[file.identity] = digest
     }
     return digest

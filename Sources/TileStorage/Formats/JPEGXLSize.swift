@@ -35,7 +35,7 @@ struct JPEGXLSize: Hashable {
   private static func codestream(in bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var found: [UInt8] = []
     var rest = bytes[...]
-    while rest.count >= 8, found.count < longest {
+    while rest.count >= 8, found.count < maxLength {
       func number(_ at: Int, _ count: Int) -> UInt64 {
         rest.dropFirst(at).prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
       }
@@ -46,9 +46,9 @@ struct JPEGXLSize: Hashable {
       guard rest.count >= header, stated == 0 || stated >= header, stated <= rest.count else { return [] }
       let content = rest.prefix(stated == 0 ? rest.count : Int(stated)).dropFirst(header)
       switch number(4, 4) {
-      case 0x6a78_6c63: return Array(content.prefix(longest))
+      case 0x6a78_6c63: return Array(content.prefix(maxLength))
       // Behind the part's number.
-      case 0x6a78_6c70: found += content.dropFirst(4).prefix(longest - found.count)
+      case 0x6a78_6c70: found += content.dropFirst(4).prefix(maxLength - found.count)
       default: break
       }
       rest = rest.dropFirst(header + content.count)

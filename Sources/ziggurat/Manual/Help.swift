@@ -12,7 +12,7 @@ enum Help {
     var text = "usage: ziggurat \(command.name) \(command.usage)\n\n\(command.summary)\n"
     if options.isEmpty { return text }
     let common = options.filter(\.isCommon)
-    if options.count <= most {
+    if options.count <= maximum {
       text += "\noptions:\n" + options.map(entry).joined()
     } else if !listsAll {
       text += "\ncommon options:\n" + common.map(entry).joined()

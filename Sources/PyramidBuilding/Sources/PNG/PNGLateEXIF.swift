@@ -10,7 +10,7 @@ enum PNGLateEXIF {
     withExtendedLifetime(file) {
       let reader = file.chunks.placedReader
       guard let place = PNGTail(reader).exif else { return nil }
-      return reader.bytes(place.lowerBound, min(place.count, longest)).flatMap(orientation)
+      return reader.bytes(place.lowerBound, min(place.count, maxLength)).flatMap(orientation)
     }
   }
 
