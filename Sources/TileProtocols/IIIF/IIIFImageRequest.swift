@@ -144,7 +144,7 @@ extension Picture {
     text.put("/")
     switch version {
     case .three:
-      if size == IIIFSize.maxSize(region, limits) {
+      if size == IIIFSize.largest(region, limits) {
         text.put("max")
       } else {
         if size.width > region.width || size.height > region.height { text.put("^") }

@@ -71,7 +71,7 @@ struct IIIFSize: Hashable {
     }
     let asked: (Int, Int)
     switch form {
-    case .max: return Self.maxSize(region, limits)
+    case .max: return Self.largest(region, limits)
     case .full: asked = (width, height)
     case .width(let wanted): asked = (wanted, wanted == 0 ? 0 : Self.side(height, wanted, width))
     case .height(let wanted): asked = (wanted == 0 ? 0 : Self.side(width, wanted, height), wanted)
