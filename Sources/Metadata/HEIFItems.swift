@@ -26,7 +26,7 @@ struct HEIFItems {
     for id in ids.prefix(Int(max(0, count))) {
       let size = heif_image_handle_get_metadata_size(handle, id)
       guard let type = heif_image_handle_get_metadata_type(handle, id).map({ String(cString: $0) }),
-        4..<Self.maxLength ~= size
+        4..<Self.longest ~= size
       else { continue }
       var bytes = [UInt8](repeating: 0, count: size)
       guard heif_image_handle_get_metadata(handle, id, &bytes).code == heif_error_Ok else { continue }

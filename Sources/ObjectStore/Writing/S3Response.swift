@@ -32,7 +32,7 @@ enum S3Response {
       case ["Contents", "ETag"]: etag = text
       case ["Contents", "Size"]: size = text
       case ["Contents"]:
-        let count = Int(size).flatMap { (0...largest).contains($0) && !etag.isEmpty ? $0 : nil }
+        let count = Int(size).flatMap { (0...maxSize).contains($0) && !etag.isEmpty ? $0 : nil }
         objects.append((key, ResponseHead.quoted(etag), count))
         // The last key selects the next page.
         if key.isEmpty { isSound = false }
