@@ -10,7 +10,7 @@ struct HEIFItems {
   private(set) var xmp: [[UInt8]] = []
 
   /// The maximum number of items that are read, and the maximum size of each in bytes.
-  private static let (maxItems, longest) = (Int32(64), 16 << 20)
+  private static let (maxItems, maxLength) = (Int32(64), 16 << 20)
 
   /// Reads the items; none if the file is of another format, or cannot be read.
   init(path: String) {
@@ -26,7 +26,7 @@ struct HEIFItems {
     for id in ids.prefix(Int(max(0, count))) {
       let size = heif_image_handle_get_metadata_size(handle, id)
       guard let type = heif_image_handle_get_metadata_type(handle, id).map({ String(cString: $0) }),
-        4..<Self.longest ~= size
+        4..<Self.maxLength ~= size
       else { continue }
       var bytes = [UInt8](repeating: 0, count: size)
       guard heif_image_handle_get_metadata(handle, id, &bytes).code == heif_error_Ok else { continue }

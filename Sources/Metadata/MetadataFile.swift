@@ -232,7 +232,7 @@ final class MetadataFile {
     "Iptc4xmpCore:ExtDescrAccessibility": "Xmp.iptc.ExtDescrAccessibility",
   ]
 
-  private static let mostLanguages = 100
+  private static let maxLanguages = 100
 
   // MARK: Writing
 

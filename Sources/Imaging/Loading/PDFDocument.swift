@@ -25,7 +25,7 @@ package struct PDFDocument {
   package private(set) var outline: [Entry] = []
 
   /// Maximum characters of a line, entries of an outline, and levels of nesting; more are left out.
-  private static let (longest, maxEntries, deepest) = (500, 2000, 8)
+  private static let (maxLength, maxEntries, deepest) = (500, 2000, 8)
   /// Characters of a text, and bytes of the XMP.
   private static let (maxTextLength, maxXMP) = (20_000, 4 << 20)
 

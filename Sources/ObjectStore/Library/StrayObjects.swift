@@ -14,7 +14,7 @@ package final class StrayObjects: Sendable {
   /// The maximum number of remembered keys. A report names no others.
   private static let maximum = 1000
   /// The maximum number of keys in a report, and the maximum length of each in bytes.
-  private static let (named, longest) = (5, 200)
+  private static let (named, maxLength) = (5, 200)
 
   /// - Parameter report: called with a line of text.
   package init(report: @escaping @Sendable (String) -> Void = { _ in }) { self.report = report }
@@ -42,12 +42,12 @@ package final class StrayObjects: Sendable {
   /// Returns a key as text that can be shown anywhere. Bytes other than printable ASCII are percent-encoded.
   private static func shown(_ key: [UInt8]) -> String {
     var text = ""
-    for byte in key.prefix(longest) {
+    for byte in key.prefix(maxLength) {
       let isPlain = (0x20...0x7e).contains(byte) && byte != UInt8(ascii: "%") && byte != UInt8(ascii: "'")
       text +=
         isPlain
         ? String(UnicodeScalar(byte)) : "%" + String(0x100 + Int(byte), radix: 16).dropFirst().uppercased()
     }
-    return key.count > longest ? text + "…" : text
+    return key.count > maxLength ? text + "…" : text
   }
 }

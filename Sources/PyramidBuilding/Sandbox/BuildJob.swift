@@ -86,7 +86,7 @@ struct BuildJob {
       return isTooLarge || builder.isCancelled()
     }
     do throws(TerminationReason) {
-      return try process.receive(longest: BuildMessage.maxLength, within: timeout)
+      return try process.receive(longest: BuildMessage.longest, within: timeout)
     } catch {
       guard isTooLarge else { throw .process(error) }
       throw overfull

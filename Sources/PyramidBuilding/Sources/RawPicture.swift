@@ -61,7 +61,7 @@ struct RawPicture {
       steps = Self.steps(photo)
       return
     }
-    let largest = Self.maxSize(signs, photo, file)
+    let largest = Self.largest(signs, photo, file)
     let camera = photo?.camera.map { "the camera \($0)" } ?? "such files"
     let unknown =
       signs.isFloatingPoint
