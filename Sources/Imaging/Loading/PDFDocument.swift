@@ -96,7 +96,7 @@ package struct PDFDocument {
     return 1...Int(max(poppler_document_get_n_pages(document), 1)) ~= page ? page : nil
   }
 
-  private static func taken(_ text: UnsafeMutablePointer<CChar>?, atMost most: Int = longest) -> String? {
+  private static func taken(_ text: UnsafeMutablePointer<CChar>?, atMost most: Int = maxLength) -> String? {
     guard let text else { return nil }
     defer { g_free(text) }
     return line(String(cString: text), atMost: most)
