@@ -44,10 +44,10 @@ final class ServerAddress: Sendable {
 extension Handler {
   /// The prefix of URLs that may be root-relative: `--base-url`, or with `auto` the address that a trusted proxy
   /// states; otherwise empty.
-  var base: String { request.publicBase ?? call.address.base }
+  var base: String { request.publicBase ?? context.address.base }
 
   /// The path of `base`.
-  var pathPrefix: String { request.publicBase.map { BasePath(of: $0).text } ?? call.address.path.text }
+  var pathPrefix: String { request.publicBase.map { BasePath(of: $0).text } ?? context.address.path.text }
 
   /// `base`, or else the address from the client's `Host` header; root-relative without it.
   var absoluteBase: String {
