@@ -11,12 +11,12 @@ struct WriterRedirect: Sendable {
   let uploads: Uploads?
 
   /// Returns the redirect or, if the writer is unknown, an error; `nil` if this server handles the request.
-  func response(to asked: APIRequest, _ call: RequestContext) -> Response? {
+  func response(to asked: APIRequest, _ context: RequestContext) -> Response? {
     guard isWritable, !catalog.isWriter else { return nil }
     switch asked {
     case .image, .trash, .restore, .uploads, .events: break
     // Uploads that started here before another server became the writer end here.
-    case .upload(let id): if let id, uploads?.upload(call.path.text(id)) != nil { return nil }
+    case .upload(let id): if let id, uploads?.upload(context.path.text(id)) != nil { return nil }
     case .images, .pairing, .version, .session, .nothing: return nil
     }
     let url = catalog.writerURL
@@ -25,9 +25,9 @@ struct WriterRedirect: Sendable {
       (url.hasPrefix("http://") || url.hasPrefix("https://")) && url.utf8.count <= 1000
       && url.utf8.allSatisfy { 0x21...0x7e ~= $0 }
     guard isURL else { return .unknownWriter }
-    let query = call.request.query
+    let query = context.request.query
     let target =
-      url + PercentEncoding.repaired(call.request.rawPath)
+      url + PercentEncoding.repaired(context.request.rawPath)
       + (query.isEmpty ? "" : "?\(PercentEncoding.repaired(query))")
     var response = Response.text(
       307, "changes are accepted at \(url); many clients send no token there (curl: --location-trusted)")
@@ -39,10 +39,10 @@ struct WriterRedirect: Sendable {
   /// knows.
   ///
   /// - Parameter refusal: the response to a principal that may not see uploads.
-  func response(toReadOf asked: APIRequest, _ call: RequestContext, refusal: Response?) -> Response? {
+  func response(toReadOf asked: APIRequest, _ context: RequestContext, refusal: Response?) -> Response? {
     // Listeners stay connected to this server while the writer is unknown.
     if case .events = asked, catalog.writerURL.isEmpty { return nil }
-    return response(to: asked, call).map { refusal ?? $0.withNoStore }
+    return response(to: asked, context).map { refusal ?? $0.withNoStore }
   }
 }
 
