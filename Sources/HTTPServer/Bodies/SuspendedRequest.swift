@@ -1,6 +1,8 @@
 import Glibc
 import Synchronization
 import TileStorage
+// Declares MSG_DONTWAIT: it includes the header that glibc's module has in part.
+import ZigguratCMicroHTTPD
 import ZigguratConcurrency
 import ZigguratHTTPMessages
 
