@@ -61,7 +61,7 @@ import ZigguratTestSupport
 
   private func description(_ reference: ImageReference, _ principal: Principal) async throws -> Response {
     let handler = DescriptionHandler(
-      call: try call("/api/images/x", principal), images: images,
+      context: try call("/api/images/x", principal), images: images,
       originals: OriginalAccess(isOpen: false, uploads: nil))
     return await handler.reply(reference).response()
   }
@@ -84,7 +84,7 @@ import ZigguratTestSupport
 
   private func list(_ query: String, _ principal: Principal) throws -> [String: Any] {
     let handler = ListHandler(
-      call: try call("/api/images?\(query)", principal), images: images, isWritable: true)
+      context: try call("/api/images?\(query)", principal), images: images, isWritable: true)
     return try Self.object(handler.list())
   }
 
@@ -127,9 +127,9 @@ import ZigguratTestSupport
   }
 
   private func presentation(_ path: String, _ principal: Principal) async throws -> Response {
-    let call = try call("/iiif/presentation/3/\(path)", principal)
-    guard case .presentation(let request) = call.path.route else { return .text(404, "") }
-    return await PresentationHandler(call: call, images: images, identity: SiteIdentity()).reply(request)
+    let context = try call("/iiif/presentation/3/\(path)", principal)
+    guard case .presentation(let request) = context.path.route else { return .text(404, "") }
+    return await PresentationHandler(context: context, images: images, identity: SiteIdentity()).reply(request)
       .response()
   }
 
