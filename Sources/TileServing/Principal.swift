@@ -76,6 +76,7 @@ package struct Principal: Sendable {
         ? .problem(403, "Forbidden", "this session may not change that")
         : .unauthorized
     }
+    // CSRF: browsers send cookies with requests that other sites make.
     guard !isByCookie || request.isSameOrigin(scheme) else { return .crossSite }
     return nil
   }

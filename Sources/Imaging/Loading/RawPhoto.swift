@@ -2,7 +2,7 @@ import Glibc
 import ZigguratCRawPhoto
 import ZigguratCVips
 
-/// A camera's RAW file, as LibRaw reads its header.
+/// A camera's RAW file: LibRaw reads its header and develops it (demosaicing, white balance).
 package struct RawPhoto: Sendable {
   /// The camera's maker and model; nil if the file does not name them.
   package let camera: String?

@@ -1,7 +1,7 @@
 import TileStorage
 
-/// The lead of decoding over encoding: large enough to keep every thread busy and no larger, since most memory is
-/// used for it.
+/// The backpressure of encoding on decoding: the lead of the decoder is large enough to keep every thread busy and no
+/// larger, because it needs most of the memory.
 enum StripLimit {
   /// Bytes for each two threads that a strip of full resolution may be behind with when the next one is
   /// begun.

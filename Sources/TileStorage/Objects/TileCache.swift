@@ -1,7 +1,7 @@
 import Synchronization
 import ZigguratConcurrency
 
-/// A cache of tiles that all images of a store share, bounded in bytes.
+/// An LRU cache of tiles that all images of a store share, bounded in bytes.
 package final class TileCache: Sendable {
   struct Place: Hashable, Sendable {
     /// The image's number.
