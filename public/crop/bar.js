@@ -1,8 +1,8 @@
+import { doing } from '../i18n/doing.js'
+import { localeOf } from '../i18n/language.js'
+import { reading } from '../i18n/reading.js'
 import { fileAddress } from '../menus/download.js'
 import { copy } from '../menus/share.js'
-import { doing } from '../text/doing.js'
-import { localeOf } from '../text/language.js'
-import { reading } from '../text/reading.js'
 import { button, make } from '../viewer/element.js'
 
 const FORMATS = ['jpg', 'png', 'webp']

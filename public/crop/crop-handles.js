@@ -1,4 +1,4 @@
-import { doing } from '../text/doing.js'
+import { doing } from '../i18n/doing.js'
 import { button } from '../viewer/element.js'
 import { HANDLES } from './frame.js'
 

@@ -1,4 +1,4 @@
-import { writing } from '../text/writing.js'
+import { writing } from '../i18n/writing.js'
 import { request } from '../web-url.js'
 
 /** The keys of error messages by response status. */

@@ -1,4 +1,4 @@
-import { writing } from '../text/writing.js'
+import { writing } from '../i18n/writing.js'
 import { serverURL } from '../urls.js'
 import { callAPI } from './api.js'
 import { toast } from './toast.js'

@@ -1,4 +1,4 @@
-import { writing } from '../text/writing.js'
+import { writing } from '../i18n/writing.js'
 import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'

@@ -1,6 +1,6 @@
 import { icon } from '../gallery/icons.js'
 import { Library } from '../gallery/library.js'
-import { writing } from '../text/writing.js'
+import { writing } from '../i18n/writing.js'
 import { serverURL } from '../urls.js'
 import { button, make } from '../viewer/element.js'
 import { callAPI, isPrivate } from './api.js'

@@ -1,5 +1,5 @@
-import { dates } from '../text/language.js'
-import { writing } from '../text/writing.js'
+import { dates } from '../i18n/language.js'
+import { writing } from '../i18n/writing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from '../gallery/icons.js'

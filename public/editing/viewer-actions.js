@@ -1,5 +1,5 @@
+import { writing } from '../i18n/writing.js'
 import { imageTitle } from '../sources/ziggurat.js'
-import { writing } from '../text/writing.js'
 import { removeFromAlbum } from './album-remove.js'
 import { editImage } from './form.js'
 import { deleteImages, offerUndo, saveFlashMessage } from './trash.js'

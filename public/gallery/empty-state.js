@@ -1,5 +1,5 @@
-import { browsing } from '../text/browsing.js'
-import { reading } from '../text/reading.js'
+import { browsing } from '../i18n/browsing.js'
+import { reading } from '../i18n/reading.js'
 import { button } from '../viewer/element.js'
 
 const AGAIN = 5000 // ms

@@ -1,4 +1,4 @@
-import { browsing } from '../text/browsing.js'
+import { browsing } from '../i18n/browsing.js'
 import { make } from '../viewer/element.js'
 import { ORDERS, formatQuery } from './query-state.js'
 

@@ -1,5 +1,5 @@
+import { browsing } from '../i18n/browsing.js'
 import { imageTitle, zigguratSource } from '../sources/ziggurat.js'
-import { browsing } from '../text/browsing.js'
 import { serverURL } from '../urls.js'
 import { make } from '../viewer/element.js'
 import { icon } from './icons.js'

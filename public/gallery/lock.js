@@ -1,5 +1,5 @@
-import { locking } from '../text/locking.js'
-import { reading } from '../text/reading.js'
+import { locking } from '../i18n/locking.js'
+import { reading } from '../i18n/reading.js'
 import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'

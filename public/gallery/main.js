@@ -1,5 +1,5 @@
+import { loadTranslations } from '../i18n/language.js'
 import { registerWorker } from '../offline/register-worker.js'
-import { loadTranslations } from '../text/language.js'
 import { Gallery } from './page.js'
 import { session, takeToken } from './session.js'
 
@@ -36,6 +36,6 @@ async function start() {
 }
 
 async function sayItIsOver() {
-  const [{ toast }, { writing }] = await Promise.all([import('../editing/toast.js'), import('../text/writing.js')])
+  const [{ toast }, { writing }] = await Promise.all([import('../editing/toast.js'), import('../i18n/writing.js')])
   toast(writing()('linkIsOver'))
 }

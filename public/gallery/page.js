@@ -1,5 +1,5 @@
+import { browsing } from '../i18n/browsing.js'
 import { rememberedOpen } from '../paging/album.js'
-import { browsing } from '../text/browsing.js'
 import { EmptyState } from './empty-state.js'
 import { FolderBar } from './folder-bar.js'
 import { Grid } from './grid.js'

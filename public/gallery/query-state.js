@@ -1,4 +1,4 @@
-import { dates } from '../text/language.js'
+import { dates } from '../i18n/language.js'
 
 /** The gallery's state in its address: the query, the folder and the sort order. */
 

@@ -1,5 +1,5 @@
-import { doing } from '../text/doing.js'
-import { reading } from '../text/reading.js'
+import { doing } from '../i18n/doing.js'
+import { reading } from '../i18n/reading.js'
 import { formatLength } from '../viewer/descriptions.js'
 import { button, make } from '../viewer/element.js'
 

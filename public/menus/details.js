@@ -1,7 +1,7 @@
-import { dates } from '../text/language.js'
+import { dates } from '../i18n/language.js'
 import { seenPart } from '../viewer/descriptions.js'
 
-/** @typedef {import('../text/language.js').Say} Say */
+/** @typedef {import('../i18n/language.js').Say} Say */
 
 /**
  * Returns a citation of a view: the title, the size, the visible region and the address.

@@ -1,4 +1,4 @@
-import { reading } from '../text/reading.js'
+import { reading } from '../i18n/reading.js'
 
 /** Loads the code that the first view does not need: menus, dialogs, the cropper and snapshots. */
 export function loadMenus() { return import('./view-menu.js') }

@@ -1,4 +1,4 @@
-import { reading } from '../text/reading.js'
+import { reading } from '../i18n/reading.js'
 import { copyText } from '../viewer/dialog.js'
 import { make } from '../viewer/element.js'
 import { encodeView } from '../viewer/view-hash.js'

@@ -1,7 +1,7 @@
 import { session } from '../gallery/session.js'
+import { reading } from '../i18n/reading.js'
 import { registerWorker } from '../offline/register-worker.js'
 import { bookAlbum, libraryAlbum, rememberOpen, restoreAlbum } from '../paging/album.js'
-import { reading } from '../text/reading.js'
 import { serverURL } from '../urls.js'
 import { decodeView, encodeView, pathId } from '../viewer/view-hash.js'
 

@@ -1,8 +1,8 @@
 // Requests the image of the page's address while the page's script is loading. The bundler inlines this script into the
 // page.
 
+import { preloadTranslations } from '../i18n/preload.js'
 import { firstViewURL, preloadFirstView } from '../sources/preload.js'
-import { preloadTranslations } from '../text/preload.js'
 import { pathId, viewQuery } from '../viewer/view-hash.js'
 import { withPath } from '../web-url.js'
 

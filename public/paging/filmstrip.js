@@ -1,5 +1,5 @@
+import { doing } from '../i18n/doing.js'
 import { openSource } from '../sources/open.js'
-import { doing } from '../text/doing.js'
 import { fetchTile } from '../tiles/fetch.js'
 import { make } from '../viewer/element.js'
 

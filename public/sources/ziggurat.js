@@ -1,4 +1,4 @@
-import { reading } from '../text/reading.js'
+import { reading } from '../i18n/reading.js'
 import { webURL, withPath } from '../web-url.js'
 import { line, list, object, positive, text, wellFormed } from './document.js'
 import { requestedFormat } from './formats.js'

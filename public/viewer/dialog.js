@@ -1,4 +1,4 @@
-import { reading } from '../text/reading.js'
+import { reading } from '../i18n/reading.js'
 import { button, make } from './element.js'
 
 /**

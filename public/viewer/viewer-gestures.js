@@ -2,8 +2,8 @@ import { gestureHandlers } from '../control/gesture-handlers.js'
 import { isOverlaid } from '../control/overlays.js'
 import { CloseGesture } from '../gestures/close-gesture.js'
 import { TrackpadPan } from '../gestures/trackpad-pan.js'
+import { reading } from '../i18n/reading.js'
 import { withMenus } from '../menus/lazy-menus.js'
-import { reading } from '../text/reading.js'
 
 function buzz() {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(8)

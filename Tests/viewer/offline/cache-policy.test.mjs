@@ -7,7 +7,7 @@ const request = (path, { mode = 'cors', method = 'GET', headers = {} } = {}) =>
   ({ url: new URL(path, ROOT).href, mode, method, headers: new Headers(headers) })
 
 test('pictures, listings and words are kept by their addresses, all pages of pictures as one', () => {
-  for (const path of ['api/images?limit=200', 'api/images/a%2Fb/viewport.tiles?width=390', 'dzi/a_files/12/0_0.jpg?v=1', 'text/de-ABCDEFGH.json', 'icon.svg']) {
+  for (const path of ['api/images?limit=200', 'api/images/a%2Fb/viewport.tiles?width=390', 'dzi/a_files/12/0_0.jpg?v=1', 'i18n/de-ABCDEFGH.json', 'icon.svg']) {
     assert.equal(placeOf(request(path), ROOT), ROOT + path)
   }
   assert.equal(placeOf(request('?folder=a', { mode: 'navigate' }), ROOT), ROOT)

@@ -4,15 +4,15 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { languageOf } from '../../../public/text/choice.js'
-import { FILES } from '../../../public/text/files.js'
+import { languageOf } from '../../../public/i18n/choice.js'
+import { FILES } from '../../../public/i18n/files.js'
 
 const PUBLIC = fileURLToPath(new URL('../../../public/', import.meta.url))
 // As `make lint` has it: Debian's node-typescript.
 const typescript = createRequire(import.meta.url)('/usr/share/nodejs/typescript')
 
 const read = (path) => readFileSync(join(PUBLIC, path), 'utf8')
-const english = JSON.parse(read('text/en.json'))
+const english = JSON.parse(read('i18n/en.json'))
 const languages = Object.fromEntries(Object.entries(FILES).map(([language, path]) => [language, JSON.parse(read(path))]))
 const scripts = readdirSync(PUBLIC, { recursive: true }).filter((path) => path.endsWith('.js')).map((path) => [path, read(path)])
 
@@ -70,8 +70,8 @@ test('translations are translated', () => {
 test('what the scripts say is in their group, and nothing in the files is never said', () => {
   const groups = Object.keys(english)
   for (const [path, source] of scripts) {
-    if (path.startsWith('text/')) continue
-    const own = groups.filter((group) => new RegExp(`import\\([^)]*text/${group}\\.js|import \\{ ${group} \\} from`).test(source))
+    if (path.startsWith('i18n/')) continue
+    const own = groups.filter((group) => new RegExp(`import\\([^)]*i18n/${group}\\.js|import \\{ ${group} \\} from`).test(source))
     const known = new Set(own.flatMap((group) => Object.keys(english[group])))
     for (const [, group, key] of source.matchAll(/\b(\w+)\([^()]*\)\('(\w+)'/g)) {
       if (groups.includes(group)) assert.ok(key in english[group], `${path} says ${group}.${key}`)

@@ -1,7 +1,7 @@
-import { chosenTag } from '../../../public/text/choice.js'
-import { localeOf, translator } from '../../../public/text/language.js'
-import { formatMessage, number } from '../../../public/text/message.js'
-import { reading } from '../../../public/text/reading.js'
+import { chosenTag } from '../../../public/i18n/choice.js'
+import { localeOf, translator } from '../../../public/i18n/language.js'
+import { formatMessage, number } from '../../../public/i18n/message.js'
+import { reading } from '../../../public/i18n/reading.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
