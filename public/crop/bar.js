@@ -1,6 +1,6 @@
 import { doing } from '../i18n/doing.js'
-import { localeOf } from '../i18n/language.js'
 import { reading } from '../i18n/reading.js'
+import { localeOf } from '../i18n/translator.js'
 import { fileAddress } from '../menus/download.js'
 import { copy } from '../menus/share.js'
 import { button, make } from '../viewer/element.js'

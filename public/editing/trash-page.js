@@ -1,4 +1,4 @@
-import { dates } from '../i18n/language.js'
+import { dates } from '../i18n/translator.js'
 import { writing } from '../i18n/writing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'

@@ -1,4 +1,4 @@
-import { loadTranslations } from '../i18n/language.js'
+import { loadTranslations } from '../i18n/translator.js'
 import { registerWorker } from '../offline/register-worker.js'
 import { Gallery } from './page.js'
 import { session, takeToken } from './session.js'

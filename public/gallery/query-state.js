@@ -1,4 +1,4 @@
-import { dates } from '../i18n/language.js'
+import { dates } from '../i18n/translator.js'
 
 /** The gallery's state in its address: the query, the folder and the sort order. */
 

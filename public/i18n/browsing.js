@@ -1,5 +1,5 @@
 import { english } from './english.js'
-import { translator } from './language.js'
+import { translator } from './translator.js'
 
 /** The messages of the gallery. */
 export const browsing = translator('browsing', english.browsing)

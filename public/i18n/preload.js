@@ -1,5 +1,5 @@
-import { chosenTag, languageOf } from './choice.js'
 import { FILES } from './files.js'
+import { chosenTag, languageOf } from './match-locale.js'
 
 /** The property of the global object that holds the translation requested before the page's scripts were loaded. */
 const AHEAD = Symbol.for('ziggurat.words')
@@ -23,7 +23,7 @@ export function preloadTranslations(root, tags = navigator.languages) {
 /**
  * Returns the preloaded translation, once; undefined if there is none for this language.
  * @param {string} language
- * @returns {Promise<import('./language.js').Groups> | undefined}
+ * @returns {Promise<import('./translator.js').Groups> | undefined}
  */
 export function takeTranslations(language) {
   const ahead = globalThis[AHEAD]
@@ -35,7 +35,7 @@ export function takeTranslations(language) {
 /**
  * Requests a translation.
  * @param {URL} address
- * @returns {Promise<import('./language.js').Groups>} rejected with an `Error` if the request fails
+ * @returns {Promise<import('./translator.js').Groups>} rejected with an `Error` if the request fails
  */
 export async function fetchTranslations(address) {
   const answer = await fetch(address)

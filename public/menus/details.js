@@ -1,7 +1,7 @@
-import { dates } from '../i18n/language.js'
+import { dates } from '../i18n/translator.js'
 import { seenPart } from '../viewer/descriptions.js'
 
-/** @typedef {import('../i18n/language.js').Say} Say */
+/** @typedef {import('../i18n/translator.js').Say} Say */
 
 /**
  * Returns a citation of a view: the title, the size, the visible region and the address.

@@ -1,6 +1,6 @@
 import '../viewer/elements.js'
-import { loadTranslations } from '../i18n/language.js'
 import { reading } from '../i18n/reading.js'
+import { loadTranslations } from '../i18n/translator.js'
 import { decodeView, pathId } from '../viewer/view-hash.js'
 import { apiURL, viewURL } from './page.js'
 

@@ -1,4 +1,4 @@
-import { loadTranslations } from '../i18n/language.js'
+import { loadTranslations } from '../i18n/translator.js'
 import { define } from '../viewer/element.js'
 import { ZigguratViewer } from '../viewer/ziggurat-viewer.js'
 import { showPage } from './page.js'

@@ -19,7 +19,7 @@ export class PageButtons {
 
   /**
    * @param {import('./pager.js').Pager} pager
-   * @param {import('../i18n/language.js').Say} say
+   * @param {import('../i18n/translator.js').Say} say
    */
   show({ neighbours, sign }, say) {
     this.strip.hidden = !neighbours.left && !neighbours.right

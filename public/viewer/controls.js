@@ -28,7 +28,7 @@ export class Controls {
 
   /**
    * Sets the labels in a language.
-   * @param {import('../i18n/language.js').Say} say
+   * @param {import('../i18n/translator.js').Say} say
    */
   name(say) {
     this.say = say

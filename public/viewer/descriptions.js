@@ -27,7 +27,7 @@ export function describeView(source, viewport, ratio, say) {
  * Returns a scale bar: the longest round length that fits.
  * @param {number} micronsPerPixel microns per image pixel
  * @param {number} scale CSS pixels per image pixel
- * @param {import('../i18n/language.js').Say} say
+ * @param {import('../i18n/translator.js').Say} say
  * @returns {{ length: number, words: string }} the length in CSS pixels, and the text
  */
 export function scaleBar(micronsPerPixel, scale, say) {
@@ -40,7 +40,7 @@ export function scaleBar(micronsPerPixel, scale, say) {
 /**
  * Formats a length with a suitable unit.
  * @param {number} microns
- * @param {import('../i18n/language.js').Say} say the messages of the group `reading`
+ * @param {import('../i18n/translator.js').Say} say the messages of the group `reading`
  */
 export function formatLength(microns, say) {
   if (microns < 1) return say('nanometres', { value: microns * 1e3 })

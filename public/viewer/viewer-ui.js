@@ -1,6 +1,6 @@
 import { Overlays } from '../control/overlays.js'
-import { loadTranslations, onLocaleChange } from '../i18n/language.js'
 import { reading } from '../i18n/reading.js'
+import { loadTranslations, onLocaleChange } from '../i18n/translator.js'
 import { PageButtons } from '../paging/page-buttons.js'
 import { Controls } from './controls.js'
 import { describeView, scaleBar } from './descriptions.js'

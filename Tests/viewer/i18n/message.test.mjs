@@ -1,7 +1,7 @@
-import { chosenTag } from '../../../public/i18n/choice.js'
-import { localeOf, translator } from '../../../public/i18n/language.js'
+import { chosenTag } from '../../../public/i18n/match-locale.js'
 import { formatMessage, number } from '../../../public/i18n/message.js'
 import { reading } from '../../../public/i18n/reading.js'
+import { localeOf, translator } from '../../../public/i18n/translator.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { languageOf } from '../../../public/i18n/choice.js'
+import { languageOf } from '../../../public/i18n/match-locale.js'
 import { FILES } from '../../../public/i18n/files.js'
 
 const PUBLIC = fileURLToPath(new URL('../../../public/', import.meta.url))

@@ -38,7 +38,7 @@ const KNOWN = {
   'menus/share.js': ['new URL(location.href)'],
   'crop/frame.js': ['new URL(image)'], // a URL already, and its result goes through `fileAddress`
   'i18n/preload.js': ['new URL(root + FILES[language], location.href)', 'fetch(address)'], // constants
-  'i18n/language.js': ['new URL(FILES[language], root)'],
+  'i18n/translator.js': ['new URL(FILES[language], root)'],
   // The viewer's attribute, which `openSource` gives to `webURL`.
   'compare/ziggurat-compare.js': ['viewer.setAttribute(\'src\', src)'],
   'viewer/ziggurat-viewer.js': ['this.setAttribute(\'src\', url)'],

@@ -1,5 +1,5 @@
-import { chosenTag, languageOf } from './choice.js'
 import { FILES } from './files.js'
+import { chosenTag, languageOf } from './match-locale.js'
 import { formatMessage } from './message.js'
 import { fetchTranslations, takeTranslations } from './preload.js'
 import { root } from './root.js'
