@@ -1,6 +1,6 @@
-import { doing } from '../i18n/doing.js'
-import { reading } from '../i18n/reading.js'
+import { menusTranslator } from '../i18n/menus.js'
 import { localeOf } from '../i18n/translator.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { fileAddress } from '../menus/download.js'
 import { copy } from '../menus/share.js'
 import { button, make } from '../viewer/element.js'
@@ -19,7 +19,7 @@ export class CropBar {
     this.cropper = cropper
     const { viewer, source: { title, pyramid } } = cropper
     const { width, height } = pyramid.imageSize
-    const say = this.say = doing(viewer)
+    const say = this.say = menusTranslator(viewer)
     const ratios = [null, width / height, ...RATIOS.map(([across, down]) => across / down)]
     const names = [say('anyRatio'), say('ownRatio'), ...RATIOS.map(([across, down]) => `${across} : ${down}`)]
     this.size = make('output', { className: 'size' })
@@ -39,7 +39,7 @@ export class CropBar {
       ondblclick: () => cropper.straighten(this.slider.valueAsNumber = 0),
     })
     this.tenths = new Intl.NumberFormat(localeOf(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-    const name = (ending) => `${title || reading(viewer)('viewer')}.${ending}`
+    const name = (ending) => `${title || viewerTranslator(viewer)('viewer')}.${ending}`
     const row = (...children) => make('div', { className: 'row' }, ...children)
     this.drawing = make('div', { className: 'rows' },
       row(this.ratio, button('', say('turnLeft'), () => viewer.rotate(-90), '↺'),
@@ -56,7 +56,7 @@ export class CropBar {
       row(button('wide', say('cropAgain'), () => cropper.edit()),
         button('wide', say('copyLink'), () => copy(viewer, say('copyLink'), cropper.address, say('linkCopied'))),
         ...viewer.saveCopy ? [this.copy = button('wide copy', say('saveCopy'), () => this.save())] : [],
-        button('wide', reading(viewer)('close'), () => cropper.cancel())))
+        button('wide', viewerTranslator(viewer)('close'), () => cropper.cancel())))
     this.name = name
     this.element = make('div', { className: 'cropbar', role: 'toolbar', ariaLabel: say('crop') }, this.drawing, this.keeping)
   }

@@ -1,4 +1,4 @@
-import { doing } from '../i18n/doing.js'
+import { menusTranslator } from '../i18n/menus.js'
 import { button } from '../viewer/element.js'
 import { HANDLES } from './frame.js'
 
@@ -11,7 +11,7 @@ const STEP = 8 // CSS px
  * @returns {HTMLElement[]}
  */
 export function cropHandles(cropper) {
-  const say = doing(cropper.viewer)
+  const say = menusTranslator(cropper.viewer)
   const all = HANDLES.map((handle, index) => grip(cropper, handle, say('handles')[index]))
   return [...all, grip(cropper, { x: 0, y: 0 }, say('moveFrame'))]
 }

@@ -1,4 +1,4 @@
-import { writing } from '../i18n/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { request } from '../web-url.js'
 
 /** The keys of error messages by response status. */
@@ -18,7 +18,7 @@ export async function callAPI(method, path, body, headers) {
     method, cache: 'no-cache', body: body && JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers },
   }).catch(() => null)
   if (answer?.ok) return { ...await answer.json().catch(() => null), tag: answer.headers.get('ETag') }
-  throw Object.assign(new Error(writing()(FAULTS[answer?.status] ?? 'notSaved')), { status: answer?.status })
+  throw Object.assign(new Error(editingTranslator()(FAULTS[answer?.status] ?? 'notSaved')), { status: answer?.status })
 }
 
 /**

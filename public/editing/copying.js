@@ -1,4 +1,4 @@
-import { writing } from '../i18n/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { callAPI } from './api.js'
 import { toast } from './toast.js'
@@ -10,7 +10,7 @@ import { toast } from './toast.js'
  */
 export async function saveCopy(page, wish) {
   const { id } = page.viewer.source.details
-  const say = writing(page.viewer)
+  const say = editingTranslator(page.viewer)
   try {
     const begun = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/copies`), wish)
     const { status, image } = await ended(begun.id, say('copyFailed'))

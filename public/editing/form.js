@@ -1,4 +1,4 @@
-import { writing } from '../i18n/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
@@ -13,7 +13,7 @@ const NAMES = ['title', 'caption', 'keywords']
  * @param {(image: any) => void} saved receives the image in its new state on the server
  */
 export async function editImage(root, id, saved) {
-  const say = writing(root.host)
+  const say = editingTranslator(root.host)
   const url = serverURL(`api/images/${encodeURIComponent(id)}`)
   let image = await callAPI('GET', url)
   const fault = make('p', { role: 'alert' })

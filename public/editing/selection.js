@@ -1,6 +1,6 @@
 import { icon } from '../gallery/icons.js'
 import { Library } from '../gallery/library.js'
-import { writing } from '../i18n/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { button, make } from '../viewer/element.js'
 import { callAPI, isPrivate } from './api.js'
@@ -15,7 +15,7 @@ const [SLOP, EDGE, STEP] = [10, 90, 14] // CSS px
 export class Selection {
   constructor(grid, header, reload, { canWrite, canWriteSpace }) {
     Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isOn: false })
-    const say = this.say = writing()
+    const say = this.say = editingTranslator()
     this.may = (index) => isPrivate(grid.images[index].id) ? canWriteSpace : canWrite
     this.canMove = canWrite && canWriteSpace
     this.start = button('round select', say('select'), () => this.isOn ? this.leave() : this.enter(), icon('select'))

@@ -1,5 +1,5 @@
 import { dates } from '../i18n/translator.js'
-import { writing } from '../i18n/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
 import { icon } from '../gallery/icons.js'
@@ -13,7 +13,7 @@ const NAMES = 3
  * @param {() => void} restored called after images are restored
  */
 export function trashButton(restored) {
-  return button('round trash', writing()('trash'), () => showTrash(restored), icon('delete'))
+  return button('round trash', editingTranslator()('trash'), () => showTrash(restored), icon('delete'))
 }
 
 /**
@@ -21,7 +21,7 @@ export function trashButton(restored) {
  * @param {() => void} restored called after images are restored
  */
 export async function showTrash(restored) {
-  const say = writing()
+  const say = editingTranslator()
   const list = make('ul', {})
   const empty = make('p', { textContent: say('trashIsEmpty') })
   const fill = async () => {
@@ -43,7 +43,7 @@ export async function showTrash(restored) {
 }
 
 function row({ images, deletedAt, expires }, run) {
-  const say = writing()
+  const say = editingTranslator()
   const names = images.slice(0, NAMES).map((id) => id.split('/').pop()).join(', ')
   const when = dates({ dateStyle: 'medium', timeStyle: 'short' })
   const hours = Math.max(1, Math.round((expires - Date.now() / 1000) / 3600))

@@ -1,4 +1,4 @@
-import { writing } from '../i18n/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { callAPI, isPrivate } from './api.js'
 import { toast } from './toast.js'
@@ -49,7 +49,7 @@ export async function deleteImages(ids) {
  * @param {(isAll: boolean) => void} restored called after the images are restored
  */
 export function offerUndo({ ids, deletions }, wanted, restored) {
-  const say = writing()
+  const say = editingTranslator()
   const words = [say('deleted', { count: ids.size })]
   if (ids.size < wanted) words.push(say('notDeleted', { count: wanted - ids.size }))
   const run = async () => {

@@ -1,4 +1,4 @@
-import { writing } from '../i18n/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { imageTitle } from '../sources/ziggurat.js'
 import { removeFromAlbum } from './album-remove.js'
 import { editImage } from './form.js'
@@ -13,7 +13,7 @@ export { saveCopy } from './copying.js'
  */
 export function editingActions(page) {
   const { viewer } = page
-  const say = writing(viewer)
+  const say = editingTranslator(viewer)
   const fail = ({ message }) => viewer.say(message)
   const edit = () => {
     const { source } = viewer

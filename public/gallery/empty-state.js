@@ -1,5 +1,5 @@
-import { browsing } from '../i18n/browsing.js'
-import { reading } from '../i18n/reading.js'
+import { galleryTranslator } from '../i18n/gallery.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { button } from '../viewer/element.js'
 
 const AGAIN = 5000 // ms
@@ -15,7 +15,7 @@ export class EmptyState {
   constructor(box, { again, ask }) {
     this.note = box.querySelector('#note')
     this.steps = box.querySelector('#steps')
-    this.say = browsing()
+    this.say = galleryTranslator()
     this.ask = ask
     this.again = again
     addEventListener('online', () => this.isBroken && again())
@@ -24,7 +24,7 @@ export class EmptyState {
   /** Hides the message, because the grid has images. */
   none() { this.#show('', '') }
 
-  loading() { this.#show('', reading()('loading')) }
+  loading() { this.#show('', viewerTranslator()('loading')) }
 
   /**
    * @param {import('./query-state.js').Asked} asked
@@ -44,7 +44,7 @@ export class EmptyState {
 
   /** Reports that the list cannot be loaded. It is requested again automatically. */
   broken() {
-    this.#show('broken', this.say(navigator.onLine ? 'libraryUnreachable' : 'offline'), [reading()('tryAgain'), this.again])
+    this.#show('broken', this.say(navigator.onLine ? 'libraryUnreachable' : 'offline'), [viewerTranslator()('tryAgain'), this.again])
     this.isBroken = true
     this.timer = setTimeout(this.again, AGAIN)
   }

@@ -1,4 +1,4 @@
-import { browsing } from '../i18n/browsing.js'
+import { galleryTranslator } from '../i18n/gallery.js'
 import { make } from '../viewer/element.js'
 import { ORDERS, formatQuery } from './query-state.js'
 
@@ -11,7 +11,7 @@ export class FolderBar {
   constructor(box, ask) {
     this.box = box
     this.ask = ask
-    const say = this.say = browsing()
+    const say = this.say = galleryTranslator()
     this.places = make('nav', { className: 'places', ariaLabel: say('folders') })
     this.order = make('select', { id: 'order', ariaLabel: say('sort'), onchange: () => ask({ sort: this.order.value }) })
     box.append(this.places, this.order)

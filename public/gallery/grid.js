@@ -1,4 +1,4 @@
-import { browsing } from '../i18n/browsing.js'
+import { galleryTranslator } from '../i18n/gallery.js'
 import { imageTitle, zigguratSource } from '../sources/ziggurat.js'
 import { serverURL } from '../urls.js'
 import { make } from '../viewer/element.js'
@@ -180,10 +180,10 @@ export class Grid {
       onclick: (event) => this.opened(Number(link.dataset.index), event),
     }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index
-    if (image.id.startsWith('~/')) link.ariaDescription = browsing()('private')
+    if (image.id.startsWith('~/')) link.ariaDescription = galleryTranslator()('private')
     const kind = image.isBook ? 'book' : image.animated ? 'moves' : null
     if (kind) {
-      const name = browsing()(kind)
+      const name = galleryTranslator()(kind)
       link.firstChild.append(make('span', { className: 'badge', role: 'img', ariaLabel: name, title: name }, icon(kind)))
     }
     let next = null

@@ -1,5 +1,5 @@
-import { locking } from '../i18n/locking.js'
-import { reading } from '../i18n/reading.js'
+import { spacesTranslator } from '../i18n/spaces.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
@@ -19,7 +19,7 @@ let isLeaving = false
  */
 export async function showLock(header) {
   const { hasSpace } = await session()
-  const say = locking()
+  const say = spacesTranslator()
   const words = say(hasSpace ? 'lock' : 'unlock')
   header.append(button('round lock', words, hasSpace ? lock : ask, icon(hasSpace ? 'moveOut' : 'moveIn')))
   if (hasSpace) watchSession()
@@ -74,7 +74,7 @@ async function lock() {
 }
 
 function ask() {
-  const say = locking()
+  const say = spacesTranslator()
   const field = make('input', { type: 'password', required: true, autocomplete: 'current-password' })
   const fault = make('p', { role: 'alert' })
   const send = make('button', { className: 'wide', textContent: say('unlockNow') })
@@ -96,7 +96,7 @@ function ask() {
       return new Promise(() => {})
     }
     const seconds = Number(answer?.headers.get('Retry-After'))
-    fault.textContent = seconds ? say('wait', { count: seconds }) : answer?.status < 500 ? say('refused') : reading()('tryAgain')
+    fault.textContent = seconds ? say('wait', { count: seconds }) : answer?.status < 500 ? say('refused') : viewerTranslator()('tryAgain')
     return seconds > 0 || answer?.status < 500
   }, show)
   const onsubmit = (event) => {

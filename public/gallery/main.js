@@ -36,6 +36,6 @@ async function start() {
 }
 
 async function sayItIsOver() {
-  const [{ toast }, { writing }] = await Promise.all([import('../editing/toast.js'), import('../i18n/writing.js')])
-  toast(writing()('linkIsOver'))
+  const [{ toast }, { editingTranslator }] = await Promise.all([import('../editing/toast.js'), import('../i18n/editing.js')])
+  toast(editingTranslator()('linkIsOver'))
 }

@@ -1,4 +1,4 @@
-import { browsing } from '../i18n/browsing.js'
+import { galleryTranslator } from '../i18n/gallery.js'
 import { rememberedOpen } from '../paging/album.js'
 import { EmptyState } from './empty-state.js'
 import { FolderBar } from './folder-bar.js'
@@ -19,7 +19,7 @@ export class Gallery {
   constructor() {
     const find = (id) => document.getElementById(id)
     this.field = find('search')
-    this.say = browsing()
+    this.say = galleryTranslator()
     this.field.placeholder = this.say('search')
     this.field.ariaLabel = this.say('searchImages')
     this.grid = new Grid(find('grid'), () => this.read(), (index, event) => this.opening.open(index, event))

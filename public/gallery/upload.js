@@ -1,4 +1,4 @@
-import { writing } from '../i18n/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
@@ -16,7 +16,7 @@ const isPhone = matchMedia('(pointer: coarse) and (hover: none)').matches
 /** Adds the button that opens the upload panel. Dropping files on the page opens it, too. */
 export function showUploads(header, reload, rights) {
   const panel = new Panel(reload, rights)
-  header.append(button('round add', writing()('addPictures'), () => panel.open(), icon('add')))
+  header.append(button('round add', editingTranslator()('addPictures'), () => panel.open(), icon('add')))
   addEventListener('dragover', (event) => {
     if (!event.dataTransfer.types.includes('Files')) return
     event.preventDefault()
@@ -35,7 +35,7 @@ export function showUploads(header, reload, rights) {
 
 class Panel {
   constructor(reload, { canWrite, canWriteSpace }) {
-    const say = this.say = writing()
+    const say = this.say = editingTranslator()
     this.reload = () => {
       clearTimeout(this.timer)
       this.timer = setTimeout(reload, 500)
@@ -147,7 +147,7 @@ class Row {
   constructor(file, panel) {
     this.file = file
     this.panel = panel
-    const say = this.say = writing()
+    const say = this.say = editingTranslator()
     this.abort = new AbortController()
     this.name = make('a', { textContent: file.name })
     this.bar = make('progress', { max: 2, value: 0, ariaLabel: file.name })

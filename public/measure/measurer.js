@@ -1,5 +1,5 @@
-import { doing } from '../i18n/doing.js'
-import { reading } from '../i18n/reading.js'
+import { menusTranslator } from '../i18n/menus.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { formatLength } from '../viewer/descriptions.js'
 import { button, make } from '../viewer/element.js'
 
@@ -19,7 +19,7 @@ export class Measurer {
   constructor(viewer) {
     viewer.dispatchEvent(new Event('measure'))
     this.viewer = viewer
-    this.say = doing(viewer)
+    this.say = menusTranslator(viewer)
     this.micronsPerPixel = viewer.source.details.micronsPerPixel
     const { viewport } = viewer
     const { width, height } = viewport
@@ -28,7 +28,7 @@ export class Measurer {
     this.line = make('span', { className: 'span', ariaHidden: 'true' })
     this.words = make('output', { className: 'length' })
     this.grips = this.ends.map((_, index) => this.grip(index))
-    const close = button('wide', reading(viewer)('close'), () => this.end(), '×')
+    const close = button('wide', viewerTranslator(viewer)('close'), () => this.end(), '×')
     this.label = make('div', { className: 'label' }, this.words, close)
     this.element = make('div', { className: 'measure', role: 'group', ariaLabel: this.say('measure') }, this.line, ...this.grips, this.label)
     viewer.shadowRoot.querySelector('.surface').after(this.element)
@@ -76,7 +76,7 @@ export class Measurer {
     const [across, down] = [to.x - from.x, to.y - from.y]
     this.line.style.width = `${Math.hypot(across, down)}px`
     this.line.style.transform = `translate(${from.x}px, ${from.y}px) rotate(${Math.atan2(down, across)}rad)`
-    const words = formatLength(this.length, reading(this.viewer))
+    const words = formatLength(this.length, viewerTranslator(this.viewer))
     if (this.words.value !== words) this.words.value = words
     // Beside the center of the line, within the window.
     const { offsetWidth, offsetHeight } = this.label

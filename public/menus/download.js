@@ -1,6 +1,6 @@
 import { cropAddress, cropService } from '../crop/frame.js'
-import { doing } from '../i18n/doing.js'
-import { reading } from '../i18n/reading.js'
+import { menusTranslator } from '../i18n/menus.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { fetchJSON, object, positive } from '../sources/document.js'
 import { seenPart } from '../viewer/descriptions.js'
 import { showDialog } from '../viewer/dialog.js'
@@ -45,7 +45,7 @@ export function fileAddress(address, source) {
  */
 export function showDownloads(viewer) {
   const { source, viewport, shadowRoot } = viewer
-  const say = doing(viewer)
+  const say = menusTranslator(viewer)
   const { title, details } = source
   const image = source.pyramid.imageSize
   const list = make('div', { className: 'lines' })
@@ -61,7 +61,7 @@ export function showDownloads(viewer) {
   }
   const fileFacts = (width, height, ending) => say('fileFacts', { width, height, kind: ending.toUpperCase() })
   const file = (name, fact, address, ending) => line(name, fact, {
-    href: fileAddress(address, source), download: `${title || reading(viewer)('viewer')}.${ending}`, onclick: begun,
+    href: fileAddress(address, source), download: `${title || viewerTranslator(viewer)('viewer')}.${ending}`, onclick: begun,
   })
   const service = cropService(source)
   if (service) {

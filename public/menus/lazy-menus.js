@@ -1,4 +1,4 @@
-import { reading } from '../i18n/reading.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 
 /** Loads the code that the first view does not need: menus, dialogs, the cropper and snapshots. */
 export function loadMenus() { return import('./view-menu.js') }
@@ -24,7 +24,7 @@ export function showFilmstripLazily(viewer, pager) {
  */
 export async function withMenus(viewer, act) {
   const menus = await loadMenus().catch(() => null)
-  if (!menus) return viewer.say(reading(viewer)('notLoaded'))
+  if (!menus) return viewer.say(viewerTranslator(viewer)('notLoaded'))
   await menus.styledMenus(viewer.shadowRoot)
   act(menus)
 }

@@ -1,4 +1,4 @@
-import { reading } from '../i18n/reading.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { copyText } from '../viewer/dialog.js'
 import { make } from '../viewer/element.js'
 import { encodeView } from '../viewer/view-hash.js'
@@ -27,6 +27,6 @@ export async function copy(viewer, heading, text, copied) {
 /** Saves the current view as an image file of the canvas's size. */
 export async function saveView(viewer) {
   const href = URL.createObjectURL(await viewer.snapshot())
-  make('a', { href, download: `${viewer.source?.title || reading(viewer)('viewer')}.png` }).click()
+  make('a', { href, download: `${viewer.source?.title || viewerTranslator(viewer)('viewer')}.png` }).click()
   setTimeout(() => URL.revokeObjectURL(href), 10_000)
 }

@@ -1,7 +1,7 @@
 import { Cropper } from '../crop/cropper.js'
 import { cropService } from '../crop/frame.js'
-import { doing } from '../i18n/doing.js'
-import { reading } from '../i18n/reading.js'
+import { menusTranslator } from '../i18n/menus.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { Measurer } from '../measure/measurer.js'
 import { pairList, showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
@@ -23,7 +23,7 @@ export function showViewMenu(viewer, point) {
   const root = viewer.shadowRoot
   const { source, viewport } = viewer
   if (!source || !viewport || viewer.hasAttribute('cropping')) return
-  const say = doing(viewer)
+  const say = menusTranslator(viewer)
   const item = (name, run) => ({ name: say(name), run })
   showMenu(root, point, [
     item('save', () => saveView(viewer)),
@@ -40,7 +40,7 @@ export function showViewMenu(viewer, point) {
     item('keys', () => showKeys(viewer)),
     // Actions of the page, such as deletion, come last.
     ...viewer.actions,
-  ], reading(viewer)('more'))
+  ], viewerTranslator(viewer)('more'))
 }
 
 /** Shows the list of layers, with the current one selected. */
@@ -53,19 +53,19 @@ function showLayers(viewer) {
     }
     return make('button', { type: 'button', className: 'line', textContent: label, onclick: choose, ariaPressed: String(index === layer) })
   }))
-  const dialog = showDialog(viewer.shadowRoot, doing(viewer)('layers'), [list])
+  const dialog = showDialog(viewer.shadowRoot, menusTranslator(viewer)('layers'), [list])
   list.children[layer]?.focus({ preventScroll: true })
 }
 
 function showDetails(viewer) {
   const { shadowRoot, source, actions } = viewer
-  const say = doing(viewer)
+  const say = menusTranslator(viewer)
   showDialog(shadowRoot, say('details'), [
     pairList(detailPairs(source, say, viewer)), ...actions.map(({ name, run }) => button('wide', name, run))])
 }
 
 /** Shows the list of keys. */
 export function showKeys(viewer) {
-  const say = doing(viewer)
+  const say = menusTranslator(viewer)
   showDialog(viewer.shadowRoot, say('keys'), [pairList(say('keyList'))])
 }

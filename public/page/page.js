@@ -1,5 +1,5 @@
 import { session } from '../gallery/session.js'
-import { reading } from '../i18n/reading.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { registerWorker } from '../offline/register-worker.js'
 import { bookAlbum, libraryAlbum, rememberOpen, restoreAlbum } from '../paging/album.js'
 import { serverURL } from '../urls.js'
@@ -44,7 +44,7 @@ export class PicturePage {
    */
   constructor(box, { owner = '', gallery = serverURL('') } = {}) {
     this.box = box
-    this.say = reading()
+    this.say = viewerTranslator()
     this.owner = owner ? ` · ${owner}` : ''
     this.viewer = this.find('viewer')
     this.viewer.screen = box === document.body ? document.documentElement : box

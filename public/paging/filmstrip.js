@@ -1,4 +1,4 @@
-import { doing } from '../i18n/doing.js'
+import { menusTranslator } from '../i18n/menus.js'
 import { openSource } from '../sources/open.js'
 import { fetchTile } from '../tiles/fetch.js'
 import { make } from '../viewer/element.js'
@@ -34,7 +34,7 @@ export class Filmstrip {
   constructor(viewer, pager) {
     Object.assign(this, { viewer, pager })
     this.reel = make('div', { className: 'reel' })
-    this.element = make('div', { className: 'filmstrip', role: 'listbox', ariaLabel: doing(viewer)('filmstrip'), ariaOrientation: 'horizontal' }, this.reel)
+    this.element = make('div', { className: 'filmstrip', role: 'listbox', ariaLabel: menusTranslator(viewer)('filmstrip'), ariaOrientation: 'horizontal' }, this.reel)
     const { signal } = this.#ended
     viewer.shadowRoot.append(this.element)
     pager.changed = () => this.#layOut()
@@ -119,7 +119,7 @@ export class Filmstrip {
 
   #add(index) {
     const { offset = 0, total = this.#count } = this.viewer.album
-    const name = doing(this.viewer)('imageOf', { index: offset + index + 1, total })
+    const name = menusTranslator(this.viewer)('imageOf', { index: offset + index + 1, total })
     const button = make('button', {
       type: 'button', className: 'thumb', role: 'option', title: name, ariaLabel: name, onclick: () => this.viewer.goTo(index),
     })

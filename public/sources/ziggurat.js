@@ -1,4 +1,4 @@
-import { reading } from '../i18n/reading.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { webURL, withPath } from '../web-url.js'
 import { line, list, object, positive, text, wellFormed } from './document.js'
 import { requestedFormat } from './formats.js'
@@ -92,8 +92,8 @@ export function ending(format, other) {
 export function imageTitle({ id = '', title, page, label, isBook, book, bookTitle, pages }) {
   const names = id.split('/')
   const name = names.pop()
-  if (isBook) return reading()('bookOf', { title: title || id, count: pages })
+  if (isBook) return viewerTranslator()('bookOf', { title: title || id, count: pages })
   if (!page) return title || id
   const named = title === name ? bookTitle ?? book?.split('/').pop() ?? names.pop() ?? name : title
-  return label ? `${named}, ${label}` : reading()('pageOf', { title: named, page })
+  return label ? `${named}, ${label}` : viewerTranslator()('pageOf', { title: named, page })
 }

@@ -40,7 +40,7 @@ export function scaleBar(micronsPerPixel, scale, say) {
 /**
  * Formats a length with a suitable unit.
  * @param {number} microns
- * @param {import('../i18n/translator.js').Say} say the messages of the group `reading`
+ * @param {import('../i18n/translator.js').Say} say the messages of the group `viewer`
  */
 export function formatLength(microns, say) {
   if (microns < 1) return say('nanometres', { value: microns * 1e3 })

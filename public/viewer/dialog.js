@@ -1,4 +1,4 @@
-import { reading } from '../i18n/reading.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { button, make } from './element.js'
 
 /**
@@ -12,7 +12,7 @@ import { button, make } from './element.js'
 export function showDialog(root, heading, body, className = '') {
   root.querySelector('dialog')?.remove()
   const dialog = make('dialog', { className, ariaLabel: heading }, make('h2', { textContent: heading }), ...body,
-    button('wide', reading(root)('close'), () => dialog.close()))
+    button('wide', viewerTranslator(root)('close'), () => dialog.close()))
   dialog.onclose = () => {
     // The key that closed the dialog is still being dispatched to it.
     setTimeout(() => dialog.remove())

@@ -2,7 +2,7 @@ import { gestureHandlers } from '../control/gesture-handlers.js'
 import { isOverlaid } from '../control/overlays.js'
 import { CloseGesture } from '../gestures/close-gesture.js'
 import { TrackpadPan } from '../gestures/trackpad-pan.js'
-import { reading } from '../i18n/reading.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { withMenus } from '../menus/lazy-menus.js'
 
 function buzz() {
@@ -96,7 +96,7 @@ export function gestures(viewer, pager) {
       act((camera, now) => camera.release(velocity, now))
       pager.release(velocity.x, isBroken)
       if (cause && !isBroken && !isCropping()) close(viewer, cause)
-      if (isBroken && isGuest()) viewer.say(reading(viewer)('twoFingers'))
+      if (isBroken && isGuest()) viewer.say(viewerTranslator(viewer)('twoFingers'))
     },
     scroll: (move) => {
       clearTimeout(letGo)
@@ -112,7 +112,7 @@ export function gestures(viewer, pager) {
     },
     leaves: (event) => {
       if (!isGuest() || event.ctrlKey || event.metaKey) return false
-      const say = reading(viewer)
+      const say = viewerTranslator(viewer)
       viewer.say(say('scrollToZoom', { key: /Mac/.test(navigator.platform) ? '⌘' : say('controlKey') }))
       return true
     },

@@ -1,6 +1,6 @@
 import { Overlays } from '../control/overlays.js'
-import { reading } from '../i18n/reading.js'
 import { loadTranslations, onLocaleChange } from '../i18n/translator.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { PageButtons } from '../paging/page-buttons.js'
 import { Controls } from './controls.js'
 import { describeView, scaleBar } from './descriptions.js'
@@ -58,7 +58,7 @@ export class ViewerUI {
   /** Updates all text that depends only on the language. */
   name() {
     /** The function that returns the viewer's messages. */
-    this.words = reading(this.root.host)
+    this.words = viewerTranslator(this.root.host)
     this.controls.name(this.words)
     this.recovery.name(this.words)
     if (this.pager) this.showPages(this.pager)

@@ -1,6 +1,6 @@
 import { Rotation } from '../../../public/geometry/rotation.js'
-import { doing } from '../../../public/i18n/doing.js'
-import { reading } from '../../../public/i18n/reading.js'
+import { menusTranslator } from '../../../public/i18n/menus.js'
+import { viewerTranslator } from '../../../public/i18n/viewer.js'
 import { citation, detailPairs } from '../../../public/menus/details.js'
 import { servedSize } from '../../../public/menus/download.js'
 import { openSource } from '../../../public/sources/open.js'
@@ -47,9 +47,9 @@ function use(source, next) {
     assert.ok(Number.isFinite(camera.viewport.scale + camera.viewport.x + camera.viewport.y))
     most = Math.max(most, plannedTiles(pyramid, camera.viewport, camera.viewport, RATIO).length)
   }
-  for (const [name, value] of detailPairs(source, doing())) assert.ok(typeof name === 'string' && typeof value === 'string')
-  assert.equal(typeof citation(source, camera.viewport, 'https://page.example/', doing()), 'string')
-  assert.equal(typeof describeView(source, camera.viewport, RATIO, reading()), 'string')
+  for (const [name, value] of detailPairs(source, menusTranslator())) assert.ok(typeof name === 'string' && typeof value === 'string')
+  assert.equal(typeof citation(source, camera.viewport, 'https://page.example/', menusTranslator()), 'string')
+  assert.equal(typeof describeView(source, camera.viewport, RATIO, viewerTranslator()), 'string')
   for (const { label } of [...source.layers ?? [], ...source.album?.items ?? []]) if (label !== undefined) assert.equal(typeof label, 'string')
   for (const { label, index } of source.album?.ranges ?? []) assert.ok(typeof label === 'string' && source.album.items[index])
   return most

@@ -2,4 +2,4 @@ import { english } from './english.js'
 import { translator } from './translator.js'
 
 /** The messages of actions on an image: menu, details, keys, downloads, the cropper. */
-export const doing = translator('doing', english.doing)
+export const menusTranslator = translator('menus', english.menus)

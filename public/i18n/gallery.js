@@ -2,4 +2,4 @@ import { english } from './english.js'
 import { translator } from './translator.js'
 
 /** The messages of the gallery. */
-export const browsing = translator('browsing', english.browsing)
+export const galleryTranslator = translator('gallery', english.gallery)

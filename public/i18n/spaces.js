@@ -2,4 +2,4 @@ import { english } from './english.js'
 import { translator } from './translator.js'
 
 /** The messages of private spaces: their lock and password. */
-export const locking = translator('locking', english.locking)
+export const spacesTranslator = translator('spaces', english.spaces)
