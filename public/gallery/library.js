@@ -1,5 +1,5 @@
+import { presentNames } from '../sources/deprecated-names.js'
 import { tryFormats } from '../sources/formats.js'
-import { presentNames } from '../sources/former-names.js'
 import { serverURL } from '../urls.js'
 import { request } from '../web-url.js'
 

@@ -1,4 +1,4 @@
-import { formerAddress } from '../sources/former-names.js'
+import { formerAddress } from '../sources/deprecated-names.js'
 import { MOST, excessEntries, isCacheable, placeOf } from './cache-policy.js'
 import { SHELL } from './precache-manifest.js'
 

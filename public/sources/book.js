@@ -1,6 +1,6 @@
 import { withPath } from '../web-url.js'
+import { presentNames } from './deprecated-names.js'
 import { fetchJSON, list, object, wellFormed } from './document.js'
-import { presentNames } from './former-names.js'
 import { openImage } from './image.js'
 import { checkAlbum } from './limits.js'
 import { SourceError } from './source-error.js'

@@ -1,7 +1,7 @@
 import { webURL } from '../web-url.js'
+import { presentNames } from './deprecated-names.js'
 import { fetchJSON, object } from './document.js'
 import { tryFormats } from './formats.js'
-import { presentNames } from './former-names.js'
 import { SourceError } from './source-error.js'
 import { zigguratSource } from './ziggurat.js'
 

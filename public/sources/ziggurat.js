@@ -1,8 +1,8 @@
 import { viewerTranslator } from '../i18n/viewer.js'
 import { webURL, withPath } from '../web-url.js'
+import { presentNames } from './deprecated-names.js'
 import { line, list, object, positive, text, wellFormed } from './document.js'
 import { requestedFormat } from './formats.js'
-import { presentNames } from './former-names.js'
 import { describedPyramid } from './limits.js'
 import { SourceError } from './source-error.js'
 

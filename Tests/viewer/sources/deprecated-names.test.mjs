@@ -1,4 +1,4 @@
-import { formerAddress, presentNames } from '../../../public/sources/former-names.js'
+import { formerAddress, presentNames } from '../../../public/sources/deprecated-names.js'
 import { firstViewURL } from '../../../public/sources/preload.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
