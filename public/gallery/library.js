@@ -1,4 +1,4 @@
-import { presentNames } from '../sources/deprecated-names.js'
+import { currentNames } from '../sources/deprecated-names.js'
 import { tryFormats } from '../sources/formats.js'
 import { serverURL } from '../urls.js'
 import { request } from '../web-url.js'
@@ -38,9 +38,9 @@ export class Library {
     if (this.folder) query.set('folder', this.folder)
     if (this.sort) query.set('sort', this.sort)
     if (this.fields) query.set('fields', this.fields)
-    const answer = presentNames(await this.read(serverURL(`api/images?${query}`), this.abort.signal))
+    const answer = currentNames(await this.read(serverURL(`api/images?${query}`), this.abort.signal))
     const { nextCursor, total, hint, folders } = answer
-    const images = answer.images.map(presentNames)
+    const images = answer.images.map(currentNames)
     await tryFormats(images.map((image) => image.format))
     this.images.push(...images)
     this.cursor = nextCursor ?? null

@@ -1,4 +1,4 @@
-import { formerAddress } from '../sources/deprecated-names.js'
+import { deprecatedAddress } from '../sources/deprecated-names.js'
 import { MOST, excessEntries, isCacheable, placeOf } from './cache-policy.js'
 import { SHELL } from './precache-manifest.js'
 
@@ -39,7 +39,7 @@ async function answer(event, key) {
     return found
   } catch (error) {
     const pictures = await caches.open(PICTURES)
-    const kept = await pictures.match(key) ?? await pictures.match(formerAddress(key))
+    const kept = await pictures.match(key) ?? await pictures.match(deprecatedAddress(key))
     if (kept) return kept
     throw error
   }
@@ -47,7 +47,7 @@ async function answer(event, key) {
 
 async function forget(key) {
   const cache = await caches.open(PICTURES)
-  for (const each of [key, formerAddress(key)]) {
+  for (const each of [key, deprecatedAddress(key)]) {
     sizes?.delete(each)
     await cache.delete(each)
   }

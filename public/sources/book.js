@@ -1,5 +1,5 @@
 import { withPath } from '../web-url.js'
-import { presentNames } from './deprecated-names.js'
+import { currentNames } from './deprecated-names.js'
 import { fetchJSON, list, object, wellFormed } from './document.js'
 import { openImage } from './image.js'
 import { checkAlbum } from './limits.js'
@@ -37,7 +37,7 @@ async function pagesOf(id, images, signal) {
   let cursor = ''
   for (let count = 0; count < MOST_LISTS; count += 1) {
     images.search = String(new URLSearchParams({ book: wellFormed(id), ...cursor && { cursor } }))
-    const answer = presentNames(object(await fetchJSON(images, signal)))
+    const answer = currentNames(object(await fetchJSON(images, signal)))
     const found = list(answer.images)
     checkAlbum(pages.length + found.length)
     for (const image of found) if (typeof image?.id === 'string') pages.push(wellFormed(image.id))

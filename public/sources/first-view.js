@@ -1,6 +1,6 @@
 import { tileKey } from '../tiles/plan.js'
 import { request } from '../web-url.js'
-import { presentNames } from './deprecated-names.js'
+import { currentNames } from './deprecated-names.js'
 import { decoded, list, object, parsed } from './document.js'
 import { canDecode, tryFormats } from './formats.js'
 import { readFrames } from './length-prefixed.js'
@@ -23,7 +23,7 @@ export async function firstView(address, query, signal) {
   const next = async () => (await parts.next()).value
   const { description, tiles } = object(parsed(new TextDecoder().decode(await next())))
   // The view of a book shows only its cover.
-  const { book } = presentNames(object(description))
+  const { book } = currentNames(object(description))
   if (book && book === decoded(address.pathname.split('/').pop() ?? '')) {
     reader.cancel().catch(() => {})
     return null

@@ -1,6 +1,6 @@
 import { viewerTranslator } from '../i18n/viewer.js'
 import { webURL, withPath } from '../web-url.js'
-import { presentNames } from './deprecated-names.js'
+import { currentNames } from './deprecated-names.js'
 import { line, list, object, positive, text, wellFormed } from './document.js'
 import { requestedFormat } from './formats.js'
 import { describedPyramid } from './limits.js'
@@ -40,7 +40,7 @@ function checked(image, address) {
   const urls = object(image.urls)
   for (const url of [urls.iiif3, urls.iiif2, image.original?.url, image.animation?.url]) if (url !== undefined) webURL(url, address)
   /** @type {Record<string, any>} */
-  const known = { ...presentNames(image), urls, original: file(image.original), animation: file(image.animation) }
+  const known = { ...currentNames(image), urls, original: file(image.original), animation: file(image.animation) }
   const read = (/** @type {(value: unknown) => unknown} */ as, /** @type {string[]} */ ...names) => {
     for (const name of names) if (known[name] !== undefined) known[name] = as(known[name])
   }
