@@ -24,7 +24,7 @@ export class CropBar {
     const names = [say('anyRatio'), say('ownRatio'), ...RATIOS.map(([across, down]) => `${across} : ${down}`)]
     this.size = make('output', { className: 'size' })
     this.link = make('a', {
-      className: 'wide main', textContent: say('download'), onclick: () => viewer.say(say('downloadBegins')),
+      className: 'wide main', textContent: say('download'), onclick: () => viewer.showMessage(say('downloadBegins')),
     })
     this.ratio = choice(say('ratio'), names, (index) => {
       // The image's own ratio depends on its rotation.
@@ -74,7 +74,7 @@ export class CropBar {
   async save() {
     const { viewer, wish } = this.cropper
     this.copy.disabled = true
-    viewer.say(this.say('copyBegins'))
+    viewer.showMessage(this.say('copyBegins'))
     await viewer.saveCopy(wish)
     this.copy.disabled = false
   }

@@ -14,14 +14,14 @@ export { saveCopy } from './copying.js'
 export function editingActions(page) {
   const { viewer } = page
   const say = editingTranslator(viewer)
-  const fail = ({ message }) => viewer.say(message)
+  const fail = ({ message }) => viewer.showMessage(message)
   const edit = () => {
     const { source } = viewer
     editImage(viewer.shadowRoot, source.details.id, (image) => {
       Object.assign(source.details, image, { caption: image.caption })
       source.title = imageTitle(source.details)
       viewer.dispatchEvent(new Event('open'))
-      viewer.say(say('saved'))
+      viewer.showMessage(say('saved'))
       page.changed()
     }).catch(fail)
   }
@@ -29,7 +29,7 @@ export function editingActions(page) {
     try {
       const { id } = viewer.source.details
       const result = await deleteImages([id])
-      if (!result.ids.size) return viewer.say(say('notDeleted', { count: 1 }))
+      if (!result.ids.size) return viewer.showMessage(say('notDeleted', { count: 1 }))
       const putBack = removeFromAlbum(page, id)
       if (!putBack) {
         // The gallery offers the undo, because it is another document.

@@ -57,7 +57,7 @@ export function showDownloads(viewer) {
   }
   const begun = () => {
     dialog.close()
-    viewer.say(say('downloadBegins'))
+    viewer.showMessage(say('downloadBegins'))
   }
   const fileFacts = (width, height, ending) => say('fileFacts', { width, height, kind: ending.toUpperCase() })
   const file = (name, fact, address, ending) => line(name, fact, {

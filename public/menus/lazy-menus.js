@@ -24,7 +24,7 @@ export function showFilmstripLazily(viewer, pager) {
  */
 export async function withMenus(viewer, act) {
   const menus = await loadMenus().catch(() => null)
-  if (!menus) return viewer.say(viewerTranslator(viewer)('notLoaded'))
+  if (!menus) return viewer.showMessage(viewerTranslator(viewer)('notLoaded'))
   await menus.styledMenus(viewer.shadowRoot)
   act(menus)
 }

@@ -21,7 +21,7 @@ export function share(title, url) {
 
 /** Copies text and reports what was copied, or shows the text if copying is not allowed. */
 export async function copy(viewer, heading, text, copied) {
-  if (await copyText(viewer.shadowRoot, heading, text)) viewer.say(copied)
+  if (await copyText(viewer.shadowRoot, heading, text)) viewer.showMessage(copied)
 }
 
 /** Saves the current view as an image file of the canvas's size. */

@@ -30,7 +30,7 @@ export class Controls {
    * Sets the labels in a language.
    * @param {import('../i18n/translator.js').Say} say
    */
-  name(say) {
+  updateLabels(say) {
     this.say = say
     this.bar.ariaLabel = say('controls')
     for (const element of this.bar.querySelectorAll('button')) element.title = element.ariaLabel = say(element.dataset.says)

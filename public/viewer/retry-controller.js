@@ -14,7 +14,7 @@ export class RetryController {
    * Sets the label of the button.
    * @param {import('../i18n/translator.js').Say} say
    */
-  name(say) { this.element.textContent = this.element.title = this.element.ariaLabel = say('tryAgain') }
+  updateLabels(say) { this.element.textContent = this.element.title = this.element.ariaLabel = say('tryAgain') }
 
   /**
    * Schedules a retry.

@@ -96,7 +96,7 @@ export function gestures(viewer, pager) {
       act((camera, now) => camera.release(velocity, now))
       pager.release(velocity.x, isBroken)
       if (cause && !isBroken && !isCropping()) close(viewer, cause)
-      if (isBroken && isGuest()) viewer.say(viewerTranslator(viewer)('twoFingers'))
+      if (isBroken && isGuest()) viewer.showMessage(viewerTranslator(viewer)('twoFingers'))
     },
     scroll: (move) => {
       clearTimeout(letGo)
@@ -113,7 +113,7 @@ export function gestures(viewer, pager) {
     leaves: (event) => {
       if (!isGuest() || event.ctrlKey || event.metaKey) return false
       const say = viewerTranslator(viewer)
-      viewer.say(say('scrollToZoom', { key: /Mac/.test(navigator.platform) ? '⌘' : say('controlKey') }))
+      viewer.showMessage(say('scrollToZoom', { key: /Mac/.test(navigator.platform) ? '⌘' : say('controlKey') }))
       return true
     },
     tap: (point) => {

@@ -24,19 +24,19 @@ export class ViewerUI {
     this.surface = make('div', { className: 'surface' }, this.track)
     this.overlays = new Overlays(root.host, slot, this.surface)
     this.notice = make('p', { className: 'notice', role: 'status', hidden: true })
-    this.spoken = make('p', { className: 'spoken', role: 'status' })
+    this.liveRegion = make('p', { className: 'spoken', role: 'status' })
     this.progress = make('div', { className: 'progress', ariaHidden: true })
     this.controls = new Controls(run)
     this.pageButtons = new PageButtons(run, this.controls.strip)
     this.navigator = new Navigator(goTo)
     this.controls.bar.hidden = true
-    this.recovery = new RetryController()
-    this.name()
-    this.room = make('div', { className: 'room' })
+    this.retryController = new RetryController()
+    this.updateLabels()
+    this.sizer = make('div', { className: 'room' })
     this.styled = styled(root)
     this.styled.then(() => { this.controls.bar.hidden = false })
     root.append(
-      this.room, this.surface, this.progress, this.navigator.element, this.notice, this.recovery.element, this.spoken, this.controls.ruler,
+      this.sizer, this.surface, this.progress, this.navigator.element, this.notice, this.retryController.element, this.liveRegion, this.controls.ruler,
       ...this.pageButtons.elements, this.controls.bar)
   }
 
@@ -44,35 +44,35 @@ export class ViewerUI {
    * Keeps all text in the language of the element.
    * @param {AbortSignal} signal removes the listener
    */
-  follow(signal) {
-    this.hasName ??= this.root.host.hasAttribute('aria-label')
-    onLocaleChange(this.root.host, () => this.name(), signal)
+  followLocale(signal) {
+    this.hasOwnName ??= this.root.host.hasAttribute('aria-label')
+    onLocaleChange(this.root.host, () => this.updateLabels(), signal)
   }
 
   /** Updates the text after the element's `lang` changed. */
-  async rename() {
+  async changeLocale() {
     await loadTranslations(this.root.host)
-    this.name()
+    this.updateLabels()
   }
 
   /** Updates all text that depends only on the language. */
-  name() {
+  updateLabels() {
     /** The function that returns the viewer's messages. */
     this.words = viewerTranslator(this.root.host)
-    this.controls.name(this.words)
-    this.recovery.name(this.words)
+    this.controls.updateLabels(this.words)
+    this.retryController.updateLabels(this.words)
     if (this.pager) this.showPages(this.pager)
     if (this.shown) this.show(...this.shown)
-    this.call(this.title)
+    this.setTitle(this.title)
   }
 
   /**
    * Sets the accessible name to the image's title, unless the page has set one.
    * @param {string} [title]
    */
-  call(title) {
+  setTitle(title) {
     this.title = title
-    if (this.hasName === false) this.root.host.ariaLabel = title || this.words('viewer')
+    if (this.hasOwnName === false) this.root.host.ariaLabel = title || this.words('viewer')
   }
 
   /**
@@ -88,26 +88,26 @@ export class ViewerUI {
 
   /**
    * Shows a message in the middle of the image.
-   * @param {string} words
+   * @param {string} text
    * @param {number} [time] the duration in ms; unlimited if absent
    */
-  say(words, time = 0) {
+  showMessage(text, time = 0) {
     clearTimeout(this.noticeTimer)
     // An unchanged message is not announced again.
-    if (this.notice.textContent !== words) this.notice.textContent = words
-    this.notice.hidden = !words
-    if (time) this.noticeTimer = setTimeout(() => this.say(''), time)
+    if (this.notice.textContent !== text) this.notice.textContent = text
+    this.notice.hidden = !text
+    if (time) this.noticeTimer = setTimeout(() => this.showMessage(''), time)
   }
 
   /**
    * Reports the tiles of the view that were given up. Unreachable ones are retried automatically, refused ones by the
    * button.
    */
-  tellMissing(count, stage) {
-    this.say(count ? this.words('missingTiles', { count }) : '')
+  showMissingTiles(count, stage) {
+    this.showMessage(count ? this.words('missingTiles', { count }) : '')
     const { mayCome, isRefused } = stage.loader
-    if (count && (mayCome || isRefused)) this.recovery.wait((byHand) => stage.retry(byHand), mayCome)
-    else this.recovery.stop()
+    if (count && (mayCome || isRefused)) this.retryController.wait((byHand) => stage.retry(byHand), mayCome)
+    else this.retryController.stop()
   }
 
   /**
@@ -116,12 +116,12 @@ export class ViewerUI {
    * @param {unknown} what the address or source
    * @param {() => void} open opens it again, if it is still wanted
    */
-  fail(error, what, open) {
+  showError(error, what, open) {
     this.root.host.toggleAttribute('failed', true)
     this.showProgress(1)
-    if (error.format) return this.say(this.words('notShown', { format: formatName(error.format) }))
-    this.say(this.words(error.reason ?? (error.status === 404 ? 'notThere' : 'unreachable'), error.values))
-    if (error.status !== 404) this.recovery.reopen(what, isRetryable(error), open)
+    if (error.format) return this.showMessage(this.words('notShown', { format: formatName(error.format) }))
+    this.showMessage(this.words(error.reason ?? (error.status === 404 ? 'notThere' : 'unreachable'), error.values))
+    if (error.status !== 404) this.retryController.reopen(what, isRetryable(error), open)
   }
 
   /** Removes all information about the image that was open. */
@@ -130,13 +130,13 @@ export class ViewerUI {
     this.root.host.toggleAttribute('failed', false)
     this.navigator.close()
     this.overlays.show(null)
-    this.recovery.stop()
-    this.say('')
+    this.retryController.stop()
+    this.showMessage('')
   }
 
   /** Shows the state without an image. */
   empty() {
-    this.call()
+    this.setTitle()
     this.showProgress(1)
     this.controls.hide()
   }
@@ -151,7 +151,7 @@ export class ViewerUI {
   }
 
   /** Gives an element without a height of its own the height of the image for its width. */
-  takeRoom({ width, height }) { this.room.style.aspectRatio = `${width} / ${height}` }
+  setAspectRatio({ width, height }) { this.sizer.style.aspectRatio = `${width} / ${height}` }
 
   /** Shows the scale, the overview and the overlays of a view. */
   show(viewport, source, ratio) {
@@ -164,13 +164,13 @@ export class ViewerUI {
 
   /**
    * Announces a text to users of screen readers.
-   * @param {string} words
+   * @param {string} text
    */
-  speak(words) { this.spoken.textContent = words }
+  announce(text) { this.liveRegion.textContent = text }
 
-  speakView(viewport, source, ratio) { this.speak(describeView(source, viewport, ratio, this.words)) }
+  announceView(viewport, source, ratio) { this.announce(describeView(source, viewport, ratio, this.words)) }
 
-  speakPage(title, index, total) { this.speak(this.words('page', { title, index, total })) }
+  announcePage(title, index, total) { this.announce(this.words('page', { title, index, total })) }
 
   showProgress(part) {
     this.progress.classList.toggle('busy', part < 1)

@@ -24,7 +24,7 @@ export class ZigguratViewer extends ZoomableElement {
     settled: () => this.#settled(),
     progress: (part) => this.#shell.showProgress(part),
     complete: () => this.#complete(),
-    missing: (count) => this.#shell.tellMissing(count, this.#stage),
+    missing: (count) => this.#shell.showMissingTiles(count, this.#stage),
   })
   #control = new ViewControl(
     this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })),
@@ -36,7 +36,7 @@ export class ZigguratViewer extends ZoomableElement {
     this.#tellPage()
     await opened
     const { offset, total } = this.#album
-    if (this.index === index && this.source) this.#shell.speakPage(this.source.title, offset + index + 1, total)
+    if (this.index === index && this.source) this.#shell.announcePage(this.source.title, offset + index + 1, total)
   })
   #album = {}
   #commands = commands(this, this.#pager)
@@ -61,7 +61,7 @@ export class ZigguratViewer extends ZoomableElement {
     this.role ??= 'region'
     this.#connected = new AbortController()
     const { signal } = this.#connected
-    this.#shell.follow(signal)
+    this.#shell.followLocale(signal)
     this.#shell.styled.then(() => watchSize(this.#shell.canvas, (size) => this.#resized(size), signal))
     this.addEventListener('motion', ({ detail }) => this.#shell.controls.showMotion(detail), { signal })
     this.#shell.overlays.watch(signal)
@@ -114,7 +114,7 @@ export class ZigguratViewer extends ZoomableElement {
       else this.#clear()
     } else if (name === 'view') {
       if (this.viewport) this.#control.show(decodeView(now ?? '', this.viewport, this.source.pyramid.imageSize))
-    } else if (name === 'lang') this.#shell.rename()
+    } else if (name === 'lang') this.#shell.changeLocale()
     else if (name === 'filmstrip') showFilmstripLazily(this, this.#pager)
     else this.change((camera, now) => camera.limit(limits(this), now))
   }
@@ -276,8 +276,8 @@ export class ZigguratViewer extends ZoomableElement {
       if (left?.viewport) this.#stage.camera.comeBack(left)
       this.#isOpening = false
       this.#control.come()
-      if (this.images.length < 2) this.#shell.takeRoom(source.pyramid.imageSize)
-      this.#shell.call(source.title)
+      if (this.images.length < 2) this.#shell.setAspectRatio(source.pyramid.imageSize)
+      this.#shell.setTitle(source.title)
       this.#tell('open')
       this.#stage.draw(performance.now())
       this.#animate(source)
@@ -285,7 +285,7 @@ export class ZigguratViewer extends ZoomableElement {
       if (opening.signal.aborted) return
       this.#isOpening = false
       this.#control.drop()
-      this.#shell.fail(error, item, () => this.#wanted === item && !this.source && this.#open(item, null))
+      this.#shell.showError(error, item, () => this.#wanted === item && !this.source && this.#open(item, null))
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
   }
@@ -362,9 +362,9 @@ export class ZigguratViewer extends ZoomableElement {
 
   /**
    * Shows a message for 2.5 seconds.
-   * @param {string} words
+   * @param {string} text
    */
-  say(words) { this.#shell.say(words, 2500) }
+  showMessage(text) { this.#shell.showMessage(text, 2500) }
 
   #resized({ window, device }) {
     this.#control.resize(window, device, devicePixelRatio)
@@ -382,7 +382,7 @@ export class ZigguratViewer extends ZoomableElement {
 
   #settled() {
     const { viewport, source } = this
-    if (viewport && source) this.#shell.speakView(viewport, source, this.#stage.ratio)
+    if (viewport && source) this.#shell.announceView(viewport, source, this.#stage.ratio)
     this.#tell('idle')
   }
 
