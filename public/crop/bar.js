@@ -19,21 +19,21 @@ export class CropBar {
     this.cropper = cropper
     const { viewer, source: { title, pyramid } } = cropper
     const { width, height } = pyramid.imageSize
-    const say = this.say = menusTranslator(viewer)
+    const t = this.t = menusTranslator(viewer)
     const ratios = [null, width / height, ...RATIOS.map(([across, down]) => across / down)]
-    const names = [say('anyRatio'), say('ownRatio'), ...RATIOS.map(([across, down]) => `${across} : ${down}`)]
+    const names = [t('anyRatio'), t('ownRatio'), ...RATIOS.map(([across, down]) => `${across} : ${down}`)]
     this.size = make('output', { className: 'size' })
     this.link = make('a', {
-      className: 'wide main', textContent: say('download'), onclick: () => viewer.showMessage(say('downloadBegins')),
+      className: 'wide main', textContent: t('download'), onclick: () => viewer.showMessage(t('downloadBegins')),
     })
-    this.ratio = choice(say('ratio'), names, (index) => {
+    this.ratio = choice(t('ratio'), names, (index) => {
       // The image's own ratio depends on its rotation.
       const isTurned = index === 1 && cropper.viewport.rotation.degrees % 180 !== 0
       cropper.lock(isTurned ? 1 / ratios[1] : ratios[index])
     })
     this.degrees = make('output', { className: 'degrees' })
     this.slider = make('input', {
-      type: 'range', min: '-45', max: '45', step: '0.1', value: '0', ariaLabel: say('straighten'),
+      type: 'range', min: '-45', max: '45', step: '0.1', value: '0', ariaLabel: t('straighten'),
       oninput: () => cropper.straighten(this.slider.valueAsNumber),
       // A double click resets it, as in other photo editors.
       ondblclick: () => cropper.straighten(this.slider.valueAsNumber = 0),
@@ -42,29 +42,29 @@ export class CropBar {
     const name = (ending) => `${title || viewerTranslator(viewer)('viewer')}.${ending}`
     const row = (...children) => make('div', { className: 'row' }, ...children)
     this.drawing = make('div', { className: 'rows' },
-      row(this.ratio, button('', say('turnLeft'), () => viewer.rotate(-90), '↺'),
-        button('', say('turnRight'), () => viewer.rotate(90), '↻'), button('wide', say('reset'), () => cropper.reset())),
+      row(this.ratio, button('', t('turnLeft'), () => viewer.rotate(-90), '↺'),
+        button('', t('turnRight'), () => viewer.rotate(90), '↻'), button('wide', t('reset'), () => cropper.reset())),
       ...cropper.canStraighten ? [row(this.slider, this.degrees)] : [],
-      row(button('wide', say('cancel'), () => cropper.cancel()), this.size,
-        button('wide main', say('done'), () => cropper.finish())))
+      row(button('wide', t('cancel'), () => cropper.cancel()), this.size,
+        button('wide main', t('done'), () => cropper.finish())))
     this.shownSize = make('output', { className: 'size' })
     this.keeping = make('div', { className: 'rows', hidden: true },
-      row(this.shownSize, choice(say('format'), ['JPEG', 'PNG', 'WebP'], (index) => {
+      row(this.shownSize, choice(t('format'), ['JPEG', 'PNG', 'WebP'], (index) => {
         cropper.format = FORMATS[index]
         this.show()
       }), this.link),
-      row(button('wide', say('cropAgain'), () => cropper.edit()),
-        button('wide', say('copyLink'), () => copy(viewer, say('copyLink'), cropper.address, say('linkCopied'))),
-        ...viewer.saveCopy ? [this.copy = button('wide copy', say('saveCopy'), () => this.save())] : [],
+      row(button('wide', t('cropAgain'), () => cropper.edit()),
+        button('wide', t('copyLink'), () => copy(viewer, t('copyLink'), cropper.address, t('linkCopied'))),
+        ...viewer.saveCopy ? [this.copy = button('wide copy', t('saveCopy'), () => this.save())] : [],
         button('wide', viewerTranslator(viewer)('close'), () => cropper.cancel())))
     this.name = name
-    this.element = make('div', { className: 'cropbar', role: 'toolbar', ariaLabel: say('crop') }, this.drawing, this.keeping)
+    this.element = make('div', { className: 'cropbar', role: 'toolbar', ariaLabel: t('crop') }, this.drawing, this.keeping)
   }
 
   /** Shows the size and address of the cropped part. */
   show() {
     const { size: { width, height }, address, format, source } = this.cropper
-    this.size.value = this.shownSize.value = this.say('dimensions', { width, height })
+    this.size.value = this.shownSize.value = this.t('dimensions', { width, height })
     this.link.href = fileAddress(address, source)
     this.link.download = this.name(format)
     this.degrees.value = this.slider.ariaValueText = `${this.tenths.format(this.cropper.straightening)}°`.replace('-', '−')
@@ -74,7 +74,7 @@ export class CropBar {
   async save() {
     const { viewer, wish } = this.cropper
     this.copy.disabled = true
-    viewer.showMessage(this.say('copyBegins'))
+    viewer.showMessage(this.t('copyBegins'))
     await viewer.saveCopy(wish)
     this.copy.disabled = false
   }

@@ -11,9 +11,9 @@ const STEP = 8 // CSS px
  * @returns {HTMLElement[]}
  */
 export function cropHandles(cropper) {
-  const say = menusTranslator(cropper.viewer)
-  const all = HANDLES.map((handle, index) => grip(cropper, handle, say('handles')[index]))
-  return [...all, grip(cropper, { x: 0, y: 0 }, say('moveFrame'))]
+  const t = menusTranslator(cropper.viewer)
+  const all = HANDLES.map((handle, index) => grip(cropper, handle, t('handles')[index]))
+  return [...all, grip(cropper, { x: 0, y: 0 }, t('moveFrame'))]
 }
 
 function grip(cropper, handle, name) {

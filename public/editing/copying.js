@@ -10,13 +10,13 @@ import { toast } from './toast.js'
  */
 export async function saveCopy(page, wish) {
   const { id } = page.viewer.source.details
-  const say = editingTranslator(page.viewer)
+  const t = editingTranslator(page.viewer)
   try {
     const begun = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/copies`), wish)
-    const { status, image } = await ended(begun.id, say('copyFailed'))
-    if (status !== 'done') return toast(say('copyFailed'))
+    const { status, image } = await ended(begun.id, t('copyFailed'))
+    if (status !== 'done') return toast(t('copyFailed'))
     page.changed()
-    toast(say('copySaved', { id: image }), say('showCopy'), () => location.assign(serverURL(`view/${encodeURIComponent(image)}`)))
+    toast(t('copySaved', { id: image }), t('showCopy'), () => location.assign(serverURL(`view/${encodeURIComponent(image)}`)))
   } catch (error) { toast(error.message) }
 }
 

@@ -13,7 +13,7 @@ const NAMES = ['title', 'caption', 'keywords']
  * @param {(image: any) => void} saved receives the image in its new state on the server
  */
 export async function editImage(root, id, saved) {
-  const say = editingTranslator(root.host)
+  const t = editingTranslator(root.host)
   const url = serverURL(`api/images/${encodeURIComponent(id)}`)
   let image = await callAPI('GET', url)
   const fault = make('p', { role: 'alert' })
@@ -21,10 +21,10 @@ export async function editImage(root, id, saved) {
   const rows = NAMES.map((name) => {
     const field = make(name === 'caption' ? 'textarea' : 'input', { rows: 4, value: words(image[name]), autocomplete: 'off' })
     const row = { name, field, was: field.value, theirs: make('p', { className: 'theirs', hidden: true }) }
-    form.append(make('label', { textContent: say(name) }, field), row.theirs)
+    form.append(make('label', { textContent: t(name) }, field), row.theirs)
     return row
   })
-  const send = make('button', { className: 'wide', textContent: say('save') })
+  const send = make('button', { className: 'wide', textContent: t('save') })
   form.append(fault, send)
   const merge = async () => {
     image = await callAPI('GET', url)
@@ -40,9 +40,9 @@ export async function editImage(root, id, saved) {
         theirs.hidden = true
         field.focus()
       }
-      theirs.replaceChildren(now ? say('theirs', { text: now }) : say('theirsIsEmpty'), button('wide', say('useTheirs'), take))
+      theirs.replaceChildren(now ? t('theirs', { text: now }) : t('theirsIsEmpty'), button('wide', t('useTheirs'), take))
     }
-    return say('conflict')
+    return t('conflict')
   }
   form.onsubmit = async (event) => {
     event.preventDefault()
@@ -68,7 +68,7 @@ export async function editImage(root, id, saved) {
   form.onkeydown = (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
   }
-  const dialog = showDialog(root, say('edit'), [form])
+  const dialog = showDialog(root, t('edit'), [form])
   // A click outside must not discard the input.
   dialog.onclick = null
 }

@@ -15,18 +15,18 @@ const [SLOP, EDGE, STEP] = [10, 90, 14] // CSS px
 export class Selection {
   constructor(grid, header, reload, { canWrite, canWriteSpace }) {
     Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isOn: false })
-    const say = this.say = editingTranslator()
+    const t = this.t = editingTranslator()
     this.may = (index) => isPrivate(grid.images[index].id) ? canWriteSpace : canWrite
     this.canMove = canWrite && canWriteSpace
-    this.start = button('round select', say('select'), () => this.isOn ? this.leave() : this.enter(), icon('select'))
+    this.start = button('round select', t('select'), () => this.isOn ? this.leave() : this.enter(), icon('select'))
     header.append(this.start)
-    const press = (name, run) => button(`round ${name}`, say(name), run, icon(name))
+    const press = (name, run) => button(`round ${name}`, t(name), run, icon(name))
     this.count = make('span')
     this.edit = press('edit', () => this.change())
     this.moveIn = press('moveIn', () => this.move('space'))
     this.moveOut = press('moveOut', () => this.move('library'))
     this.delete = press('delete', () => this.remove())
-    this.bar = make('div', { className: 'selection', role: 'toolbar', ariaLabel: say('selection'), hidden: true },
+    this.bar = make('div', { className: 'selection', role: 'toolbar', ariaLabel: t('selection'), hidden: true },
       press('leave', () => this.leave()), this.count, this.edit, this.moveIn, this.moveOut, this.delete)
     grid.box.after(this.bar)
     document.body.classList.add('writable')
@@ -152,7 +152,7 @@ export class Selection {
     document.body.classList.toggle('selecting', this.isOn)
     this.start.ariaPressed = this.isOn
     this.bar.hidden = !this.isOn
-    this.count.textContent = size ? this.say('selected', { count: size }) : this.say('select')
+    this.count.textContent = size ? this.t('selected', { count: size }) : this.t('select')
     this.edit.disabled = size !== 1 || this.books.length > 0
     this.delete.disabled = size === 0
     const own = [...this.chosen].filter(isPrivate).length
@@ -193,7 +193,7 @@ export class Selection {
       grid.focused = index
       this.leave()
       grid.focus(index)
-      toast(this.say('saved'))
+      toast(this.t('saved'))
     }).catch(({ message }) => toast(message))
   }
 
@@ -205,9 +205,9 @@ export class Selection {
       const warnings = new Set()
       for (const id of ids) {
         const moved = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/move`), { to })
-        if (moved?.warning) warnings.add(this.say('publishedAgain'))
+        if (moved?.warning) warnings.add(this.t('publishedAgain'))
       }
-      toast([this.say('moved', { count: ids.length }), ...warnings].join(' '))
+      toast([this.t('moved', { count: ids.length }), ...warnings].join(' '))
     } catch (error) {
       toast(error.message)
     }

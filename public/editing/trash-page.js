@@ -21,39 +21,39 @@ export function trashButton(restored) {
  * @param {() => void} restored called after images are restored
  */
 export async function showTrash(restored) {
-  const say = editingTranslator()
+  const t = editingTranslator()
   const list = make('ul', {})
-  const empty = make('p', { textContent: say('trashIsEmpty') })
+  const empty = make('p', { textContent: t('trashIsEmpty') })
   const fill = async () => {
     const deletions = await trash()
     empty.hidden = deletions.length > 0
     list.replaceChildren(...deletions.map((deletion) => row(deletion, async () => {
       const count = await restore(deletion.id)
       restored()
-      toast(say('restored', { count }))
+      toast(t('restored', { count }))
       await fill()
     })))
   }
   try {
     await fill()
-    showDialog(document.body, say('trash'), [make('p', { textContent: say('trashKeeps') }), empty, list], 'trash')
+    showDialog(document.body, t('trash'), [make('p', { textContent: t('trashKeeps') }), empty, list], 'trash')
   } catch ({ message }) {
     toast(message)
   }
 }
 
 function row({ images, deletedAt, expires }, run) {
-  const say = editingTranslator()
+  const t = editingTranslator()
   const names = images.slice(0, NAMES).map((id) => id.split('/').pop()).join(', ')
   const when = dates({ dateStyle: 'medium', timeStyle: 'short' })
   const hours = Math.max(1, Math.round((expires - Date.now() / 1000) / 3600))
-  const back = button('wide', say('restore'), () => {
+  const back = button('wide', t('restore'), () => {
     back.disabled = true
     run().catch(({ message }) => {
       back.disabled = false
       toast(message)
     })
   })
-  return make('li', {}, make('strong', { textContent: images.length > NAMES ? say('andMore', { names, count: images.length - NAMES }) : names }),
-    make('span', { textContent: say('deletedAt', { time: when.format(deletedAt * 1000), count: hours }) }), back)
+  return make('li', {}, make('strong', { textContent: images.length > NAMES ? t('andMore', { names, count: images.length - NAMES }) : names }),
+    make('span', { textContent: t('deletedAt', { time: when.format(deletedAt * 1000), count: hours }) }), back)
 }

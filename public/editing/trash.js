@@ -49,22 +49,22 @@ export async function deleteImages(ids) {
  * @param {(isAll: boolean) => void} restored called after the images are restored
  */
 export function offerUndo({ ids, deletions }, wanted, restored) {
-  const say = editingTranslator()
-  const words = [say('deleted', { count: ids.size })]
-  if (ids.size < wanted) words.push(say('notDeleted', { count: wanted - ids.size }))
+  const t = editingTranslator()
+  const words = [t('deleted', { count: ids.size })]
+  if (ids.size < wanted) words.push(t('notDeleted', { count: wanted - ids.size }))
   const run = async () => {
     undo = null
     try {
       let count = 0
       for (const id of deletions) count += await restore(id)
       restored(count === ids.size)
-      toast(say('restored', { count }))
+      toast(t('restored', { count }))
     } catch (error) {
       toast(error.message)
     }
   }
   undo = deletions.length ? run : null
-  toast(words.join(' '), say('undo'), undo)
+  toast(words.join(' '), t('undo'), undo)
 }
 
 /**

@@ -13,7 +13,7 @@ export { saveCopy } from './copying.js'
  */
 export function editingActions(page) {
   const { viewer } = page
-  const say = editingTranslator(viewer)
+  const t = editingTranslator(viewer)
   const fail = ({ message }) => viewer.showMessage(message)
   const edit = () => {
     const { source } = viewer
@@ -21,7 +21,7 @@ export function editingActions(page) {
       Object.assign(source.details, image, { caption: image.caption })
       source.title = imageTitle(source.details)
       viewer.dispatchEvent(new Event('open'))
-      viewer.showMessage(say('saved'))
+      viewer.showMessage(t('saved'))
       page.changed()
     }).catch(fail)
   }
@@ -29,7 +29,7 @@ export function editingActions(page) {
     try {
       const { id } = viewer.source.details
       const result = await deleteImages([id])
-      if (!result.ids.size) return viewer.showMessage(say('notDeleted', { count: 1 }))
+      if (!result.ids.size) return viewer.showMessage(t('notDeleted', { count: 1 }))
       const putBack = removeFromAlbum(page, id)
       if (!putBack) {
         // The gallery offers the undo, because it is another document.
@@ -39,5 +39,5 @@ export function editingActions(page) {
       offerUndo(result, 1, putBack)
     } catch (error) { fail(error) }
   }
-  return [{ name: say('edit'), run: edit }, { name: say('delete'), run: remove }]
+  return [{ name: t('edit'), run: edit }, { name: t('delete'), run: remove }]
 }

@@ -15,7 +15,7 @@ export class EmptyState {
   constructor(box, { again, ask }) {
     this.note = box.querySelector('#note')
     this.steps = box.querySelector('#steps')
-    this.say = galleryTranslator()
+    this.t = galleryTranslator()
     this.ask = ask
     this.again = again
     addEventListener('online', () => this.isBroken && again())
@@ -31,20 +31,20 @@ export class EmptyState {
    * @param {boolean} isToBeBuilt whether images can be added only by `ziggurat build`
    */
   empty({ query, folder }, isToBeBuilt) {
-    const { say } = this
+    const { t } = this
     if (query) {
-      this.#show('nothing', folder ? say('nothingFoundIn', { query, folder }) : say('nothingFound', { query }),
-        [say('clearSearch'), () => this.ask({ query: '' })], ...folder ? [[say('allFolders'), () => this.ask({ folder: '' })]] : [])
-    } else if (folder) this.#show('nothing', say('emptyFolder', { folder }), [say('allPictures'), () => this.ask({ folder: '' })])
+      this.#show('nothing', folder ? t('nothingFoundIn', { query, folder }) : t('nothingFound', { query }),
+        [t('clearSearch'), () => this.ask({ query: '' })], ...folder ? [[t('allFolders'), () => this.ask({ folder: '' })]] : [])
+    } else if (folder) this.#show('nothing', t('emptyFolder', { folder }), [t('allPictures'), () => this.ask({ folder: '' })])
     else {
       const add = document.querySelector('body > header .add')
-      this.#show('empty', isToBeBuilt ? say('toBeBuilt', { command: BUILD }) : say('empty'), ...add ? [[say('addPictures'), () => add.click()]] : [])
+      this.#show('empty', isToBeBuilt ? t('toBeBuilt', { command: BUILD }) : t('empty'), ...add ? [[t('addPictures'), () => add.click()]] : [])
     }
   }
 
   /** Reports that the list cannot be loaded. It is requested again automatically. */
   broken() {
-    this.#show('broken', this.say(navigator.onLine ? 'libraryUnreachable' : 'offline'), [viewerTranslator()('tryAgain'), this.again])
+    this.#show('broken', this.t(navigator.onLine ? 'libraryUnreachable' : 'offline'), [viewerTranslator()('tryAgain'), this.again])
     this.isBroken = true
     this.timer = setTimeout(this.again, AGAIN)
   }

@@ -11,9 +11,9 @@ export class FolderBar {
   constructor(box, ask) {
     this.box = box
     this.ask = ask
-    const say = this.say = galleryTranslator()
-    this.places = make('nav', { className: 'places', ariaLabel: say('folders') })
-    this.order = make('select', { id: 'order', ariaLabel: say('sort'), onchange: () => ask({ sort: this.order.value }) })
+    const t = this.t = galleryTranslator()
+    this.places = make('nav', { className: 'places', ariaLabel: t('folders') })
+    this.order = make('select', { id: 'order', ariaLabel: t('sort'), onchange: () => ask({ sort: this.order.value }) })
     box.append(this.places, this.order)
   }
 
@@ -43,7 +43,7 @@ export class FolderBar {
     })
     const parts = folder ? folder.split('/') : []
     const way = parts.map((name, index) => link('place', name, parts.slice(0, index + 1).join('/')))
-    if (folder) way.unshift(link('place', this.say('all'), ''))
+    if (folder) way.unshift(link('place', this.t('all'), ''))
     way.at(-1)?.setAttribute('aria-current', 'page')
     const below = (folders ?? []).map((id) => {
       const chip = link('place', id.split('/').pop(), id)
@@ -51,7 +51,7 @@ export class FolderBar {
       return chip
     })
     this.places.replaceChildren(...way, ...below)
-    const names = this.say('orders')
+    const names = this.t('orders')
     const orders = ORDERS.includes(sort) ? ORDERS : [...ORDERS, sort]
     this.order.replaceChildren(...orders.map((value) => make('option', {
       value, textContent: names[value || 'name'] ?? value, selected: value === sort })))

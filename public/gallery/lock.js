@@ -19,8 +19,8 @@ let isLeaving = false
  */
 export async function showLock(header) {
   const { hasSpace } = await session()
-  const say = spacesTranslator()
-  const words = say(hasSpace ? 'lock' : 'unlock')
+  const t = spacesTranslator()
+  const words = t(hasSpace ? 'lock' : 'unlock')
   header.append(button('round lock', words, hasSpace ? lock : ask, icon(hasSpace ? 'moveOut' : 'moveIn')))
   if (hasSpace) watchSession()
   else if (sessionStorage.getItem(NOTE)) {
@@ -28,7 +28,7 @@ export async function showLock(header) {
     const line = make('p', { className: 'locked', role: 'status' })
     header.after(line)
     // Screen readers announce only changes of a live region.
-    setTimeout(() => { line.textContent = say('sessionEnded') })
+    setTimeout(() => { line.textContent = t('sessionEnded') })
   }
 }
 
@@ -74,16 +74,16 @@ async function lock() {
 }
 
 function ask() {
-  const say = spacesTranslator()
+  const t = spacesTranslator()
   const field = make('input', { type: 'password', required: true, autocomplete: 'current-password' })
   const fault = make('p', { role: 'alert' })
-  const send = make('button', { className: 'wide', textContent: say('unlockNow') })
+  const send = make('button', { className: 'wide', textContent: t('unlockNow') })
   // Both keep the focus while a password is checked, and Enter still submits the form. The property `disabled` would prevent
   // that.
   const show = (isChecking) => {
     field.readOnly = isChecking
     send.ariaDisabled = isChecking
-    send.textContent = say(isChecking ? 'checking' : 'unlockNow')
+    send.textContent = t(isChecking ? 'checking' : 'unlockNow')
     if (!isChecking) field.select()
   }
   const submit = oneAtATime(async () => {
@@ -96,13 +96,13 @@ function ask() {
       return new Promise(() => {})
     }
     const seconds = Number(answer?.headers.get('Retry-After'))
-    fault.textContent = seconds ? say('wait', { count: seconds }) : answer?.status < 500 ? say('refused') : viewerTranslator()('tryAgain')
+    fault.textContent = seconds ? t('wait', { count: seconds }) : answer?.status < 500 ? t('refused') : viewerTranslator()('tryAgain')
     return seconds > 0 || answer?.status < 500
   }, show)
   const onsubmit = (event) => {
     event.preventDefault()
     submit()
   }
-  const label = make('label', { textContent: say('password') }, field)
-  showDialog(document.body, say('unlock'), [make('form', { onsubmit }, label, fault, send)], 'narrow')
+  const label = make('label', { textContent: t('password') }, field)
+  showDialog(document.body, t('unlock'), [make('form', { onsubmit }, label, fault, send)], 'narrow')
 }

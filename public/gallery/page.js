@@ -19,9 +19,9 @@ export class Gallery {
   constructor() {
     const find = (id) => document.getElementById(id)
     this.field = find('search')
-    this.say = galleryTranslator()
-    this.field.placeholder = this.say('search')
-    this.field.ariaLabel = this.say('searchImages')
+    this.t = galleryTranslator()
+    this.field.placeholder = this.t('search')
+    this.field.ariaLabel = this.t('searchImages')
     this.grid = new Grid(find('grid'), () => this.read(), (index, event) => this.opening.open(index, event))
     this.opening = new LightboxLauncher(this.grid, {
       total: () => this.library.isComplete ? this.grid.images.length : this.library.total ?? this.grid.images.length,
@@ -55,7 +55,7 @@ export class Gallery {
     this.library = new Library(this.asked.query, undefined, null, this.asked)
     if (document.activeElement !== this.field) this.field.value = this.asked.query
     const isByDate = /^-?date$/.test(this.asked.sort)
-    this.grid.group = isByDate ? (image) => monthOf(image, this.say('withoutDate')) : null
+    this.grid.group = isByDate ? (image) => monthOf(image, this.t('withoutDate')) : null
     this.grid.clear()
     this.states.loading()
     this.read()

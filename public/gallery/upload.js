@@ -35,7 +35,7 @@ export function showUploads(header, reload, rights) {
 
 class Panel {
   constructor(reload, { canWrite, canWriteSpace }) {
-    const say = this.say = editingTranslator()
+    const t = this.t = editingTranslator()
     this.reload = () => {
       clearTimeout(this.timer)
       this.timer = setTimeout(reload, 500)
@@ -50,10 +50,10 @@ class Panel {
     this.phone = make('figure', { hidden: true })
     this.into = make('input', { type: 'checkbox', checked: canWriteSpace, disabled: !canWrite })
     this.parts = [
-      make('p', { textContent: say(isPhone ? 'choosePhone' : 'dropHere') }),
-      make('label', { className: 'into', hidden: !canWriteSpace }, this.into, say('intoSpace')),
-      ...this.choice('choose', say('choosePictures'), { multiple: true }),
-      ...this.choice('camera', say('takePhoto'), {}), this.left, this.list, this.phone]
+      make('p', { textContent: t(isPhone ? 'choosePhone' : 'dropHere') }),
+      make('label', { className: 'into', hidden: !canWriteSpace }, this.into, t('intoSpace')),
+      ...this.choice('choose', t('choosePictures'), { multiple: true }),
+      ...this.choice('camera', t('takePhoto'), {}), this.left, this.list, this.phone]
   }
 
   choice(id, words, properties) {
@@ -70,7 +70,7 @@ class Panel {
 
   open() {
     if (this.dialog?.open) return
-    this.dialog = showDialog(document.body, this.say('addPictures'), this.parts, 'uploads')
+    this.dialog = showDialog(document.body, this.t('addPictures'), this.parts, 'uploads')
     this.listen()
     if (!this.into.disabled && !isPhone) this.showPhone()
   }
@@ -79,8 +79,8 @@ class Panel {
     const answer = await fetch(serverURL('api/pairing.svg'))
     if (answer.status !== 200) return
     const src = URL.createObjectURL(await answer.blob())
-    this.phone.replaceChildren(make('img', { alt: this.say('phoneCode'), width: 164, height: 164, src }),
-      make('figcaption', { textContent: this.say('phone') }))
+    this.phone.replaceChildren(make('img', { alt: this.t('phoneCode'), width: 164, height: 164, src }),
+      make('figcaption', { textContent: this.t('phone') }))
     this.phone.hidden = false
   }
 
@@ -108,14 +108,14 @@ class Panel {
     const row = new Row({ name: upload.name }, this)
     row.button.hidden = true
     row.item.classList.add('other')
-    row.item.title = this.say('fromOthers')
+    row.item.title = this.t('fromOthers')
     this.rows.set(upload.id, row)
     row.tell(upload)
   }
 
   tellLeft() {
     this.left.hidden = this.unfinished.size === 0
-    this.left.textContent = this.say('unfinished', { names: [...this.unfinished.values()].join(', ') })
+    this.left.textContent = this.t('unfinished', { names: [...this.unfinished.values()].join(', ') })
   }
 
   started(id, row) {
@@ -147,12 +147,12 @@ class Row {
   constructor(file, panel) {
     this.file = file
     this.panel = panel
-    const say = this.say = editingTranslator()
+    const t = this.t = editingTranslator()
     this.abort = new AbortController()
     this.name = make('a', { textContent: file.name })
     this.bar = make('progress', { max: 2, value: 0, ariaLabel: file.name })
-    this.words = make('span', { textContent: say('queued') })
-    this.button = button('wide', say('cancel'), () => this.cancel())
+    this.words = make('span', { textContent: t('queued') })
+    this.button = button('wide', t('cancel'), () => this.cancel())
     this.item = make('li', {}, this.name, this.bar, this.words, this.button)
     panel.list.append(this.item)
   }
@@ -163,7 +163,7 @@ class Row {
       await send(this.file, {
         signal: this.abort.signal,
         started: (id) => this.panel.started(this.id = id, this),
-        waiting: () => this.show(this.bar.value, this.say('waitingForServer')),
+        waiting: () => this.show(this.bar.value, this.t('waitingForServer')),
       })
       const answer = await fetch(serverURL(`api/uploads/${this.id}`))
       if (answer.ok) this.tell(await answer.json())
@@ -178,8 +178,8 @@ class Row {
    */
   async refusal(status) {
     const most = status === 413 ? await largest() : 0
-    if (most && most < this.file.size) return this.say('tooLongFor', { megabytes: most >> 20 })
-    return this.say(REFUSALS[status] ?? 'tryAgain')
+    if (most && most < this.file.size) return this.t('tooLongFor', { megabytes: most >> 20 })
+    return this.t(REFUSALS[status] ?? 'tryAgain')
   }
 
   show(value, words) {
@@ -189,12 +189,12 @@ class Row {
 
   tell({ status, offset, length, progress, image, duplicate, errorCode }) {
     if (this.isOver) return
-    if (status === 'receiving') this.show(offset / length, this.say('sendingPart', { percent: whole(offset / length) }))
-    if (status === 'waiting') this.show(1, this.say(errorCode ? 'delayed' : 'waitingForTiling'))
-    if (status === 'tiling') this.show(1 + progress, this.say('tilingPart', { percent: whole(progress) }))
-    if (status === 'failed') this.end(status, this.say(FAULTS[errorCode] ?? 'notPrepared'))
+    if (status === 'receiving') this.show(offset / length, this.t('sendingPart', { percent: whole(offset / length) }))
+    if (status === 'waiting') this.show(1, this.t(errorCode ? 'delayed' : 'waitingForTiling'))
+    if (status === 'tiling') this.show(1 + progress, this.t('tilingPart', { percent: whole(progress) }))
+    if (status === 'failed') this.end(status, this.t(FAULTS[errorCode] ?? 'notPrepared'))
     if (status === 'done') {
-      this.end(status, this.say(duplicate ? 'thereAlready' : 'added'))
+      this.end(status, this.t(duplicate ? 'thereAlready' : 'added'))
       this.name.href = serverURL(`view/${encodeURIComponent(image)}`)
       if (!duplicate) this.panel.reload()
     }
@@ -210,7 +210,7 @@ class Row {
   cancel() {
     this.abort.abort()
     cancel(this.file, this.id)
-    this.end('failed', this.say('cancelled'))
+    this.end('failed', this.t('cancelled'))
   }
 }
 

@@ -1,5 +1,5 @@
 import { english } from './english.js'
-import { translator } from './translator.js'
+import { createTranslator } from './translator.js'
 
 /** The messages of the gallery. */
-export const galleryTranslator = translator('gallery', english.gallery)
+export const galleryTranslator = createTranslator('gallery', english.gallery)

@@ -1,5 +1,5 @@
 import { english } from './english.js'
-import { translator } from './translator.js'
+import { createTranslator } from './translator.js'
 
 /** The messages of private spaces: their lock and password. */
-export const spacesTranslator = translator('spaces', english.spaces)
+export const spacesTranslator = createTranslator('spaces', english.spaces)

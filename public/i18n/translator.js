@@ -8,7 +8,7 @@ import { root } from './root.js'
 /** @typedef {Record<string, Record<string, any>>} Groups messages and lists of texts, by group and key */
 /**
  * Returns a message.
- * @typedef {(key: string, values?: import('./message.js').Values) => any} Say the message of the key with the values
+ * @typedef {(key: string, values?: import('./message.js').Values) => any} Translate the message of the key with the values
  *   inserted; without values, the unformatted entry, such as a list
  */
 
@@ -31,9 +31,9 @@ let watch
  * Returns the message functions of a group.
  * @param {string} group
  * @param {Record<string, any>} english
- * @returns {(node?: Node) => Say} returns the function for the language of an element, or of the page without one
+ * @returns {(node?: Node) => Translate} returns the function for the language of an element, or of the page without one
  */
-export function translator(group, english) {
+export function createTranslator(group, english) {
   return (node) => {
     const wanted = localeOf(node)
     return (key, values) => {
@@ -87,19 +87,19 @@ export function loadTranslations(node) {
  * Calls a function that sets texts: immediately, after the translation for the element is loaded, and whenever the page
  * changes its language.
  * @param {Node} node
- * @param {() => void} say
+ * @param {() => void} update
  * @param {AbortSignal} signal removes the listener
  */
-export function onLocaleChange(node, say, signal) {
-  const tell = async () => {
+export function onLocaleChange(node, update, signal) {
+  const loadAndUpdate = async () => {
     await loadTranslations(node)
-    if (!signal.aborted) say()
+    if (!signal.aborted) update()
   }
   watch ??= new MutationObserver(() => pages.dispatchEvent(new Event('change')))
   watch.observe(document.documentElement, { attributeFilter: ['lang'] })
-  pages.addEventListener('change', tell, { signal })
-  say()
-  if (!isThere(localeOf(node))) tell()
+  pages.addEventListener('change', loadAndUpdate, { signal })
+  update()
+  if (!isThere(localeOf(node))) loadAndUpdate()
 }
 
 /**

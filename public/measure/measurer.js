@@ -19,7 +19,7 @@ export class Measurer {
   constructor(viewer) {
     viewer.dispatchEvent(new Event('measure'))
     this.viewer = viewer
-    this.say = menusTranslator(viewer)
+    this.t = menusTranslator(viewer)
     this.micronsPerPixel = viewer.source.details.micronsPerPixel
     const { viewport } = viewer
     const { width, height } = viewport
@@ -30,7 +30,7 @@ export class Measurer {
     this.grips = this.ends.map((_, index) => this.grip(index))
     const close = button('wide', viewerTranslator(viewer)('close'), () => this.end(), '×')
     this.label = make('div', { className: 'label' }, this.words, close)
-    this.element = make('div', { className: 'measure', role: 'group', ariaLabel: this.say('measure') }, this.line, ...this.grips, this.label)
+    this.element = make('div', { className: 'measure', role: 'group', ariaLabel: this.t('measure') }, this.line, ...this.grips, this.label)
     viewer.shadowRoot.querySelector('.surface').after(this.element)
     this.listen()
     this.show()
@@ -103,7 +103,7 @@ export class Measurer {
   }
 
   grip(index) {
-    const grip = button('end', this.say('measureEnds')[index], null, '')
+    const grip = button('end', this.t('measureEnds')[index], null, '')
     const place = () => this.viewer.viewport.viewportPoint(this.ends[index])
     let hold = null
     grip.onpointerdown = (event) => {

@@ -45,11 +45,11 @@ export function fileAddress(address, source) {
  */
 export function showDownloads(viewer) {
   const { source, viewport, shadowRoot } = viewer
-  const say = menusTranslator(viewer)
+  const t = menusTranslator(viewer)
   const { title, details } = source
   const image = source.pyramid.imageSize
   const list = make('div', { className: 'lines' })
-  const dialog = showDialog(shadowRoot, say('download'), [list])
+  const dialog = showDialog(shadowRoot, t('download'), [list])
   const line = (name, fact, properties) => {
     const what = make('span', { className: 'fact', textContent: fact })
     list.append(make(properties.href ? 'a' : 'button', { className: 'line', ...properties }, name, what))
@@ -57,9 +57,9 @@ export function showDownloads(viewer) {
   }
   const begun = () => {
     dialog.close()
-    viewer.showMessage(say('downloadBegins'))
+    viewer.showMessage(t('downloadBegins'))
   }
-  const fileFacts = (width, height, ending) => say('fileFacts', { width, height, kind: ending.toUpperCase() })
+  const fileFacts = (width, height, ending) => t('fileFacts', { width, height, kind: ending.toUpperCase() })
   const file = (name, fact, address, ending) => line(name, fact, {
     href: fileAddress(address, source), download: `${title || viewerTranslator(viewer)('viewer')}.${ending}`, onclick: begun,
   })
@@ -68,12 +68,12 @@ export function showDownloads(viewer) {
     const place = webURL(service, source.address).href
     const isLossless = details.format === 'png' && image.width * image.height <= LOSSLESS
     const ending = isLossless ? 'png' : 'jpg'
-    const parts = [{ name: say('wholePicture'), frame: { x: 0, y: 0, ...image }, rotation: { degrees: 0, isFlipped: false } }]
+    const parts = [{ name: t('wholePicture'), frame: { x: 0, y: 0, ...image }, rotation: { degrees: 0, isFlipped: false } }]
     const [x, y, right, bottom] = seenPart(source, viewport)
     const frame = { x, y, width: right - x, height: bottom - y }
     const isPart = frame.width < image.width || frame.height < image.height
     if (isPart && frame.width > 0 && frame.height > 0 && viewport.rotation.degrees % 90 === 0) {
-      parts.push({ name: say('thisPart'), frame, rotation: viewport.rotation })
+      parts.push({ name: t('thisPart'), frame, rotation: viewport.rotation })
     }
     const fact = ({ width, height }, { degrees }) =>
       degrees % 180 === 0 ? fileFacts(width, height, ending) : fileFacts(height, width, ending)
@@ -87,14 +87,14 @@ export function showDownloads(viewer) {
   const { original, animation } = details
   if (original) {
     const ending = original.type.split('/')[1].replace('jpeg', 'jpg')
-    file(say('originalFile'), `${ending.toUpperCase()}, ${bytesWords(original.bytes, say)}`, original.url, ending)
+    file(t('originalFile'), `${ending.toUpperCase()}, ${bytesWords(original.bytes, t)}`, original.url, ending)
   }
   if (animation) {
     const ending = animation.type.split('/')[1]
-    file(say('movingPicture'), ending.toUpperCase(), animation.url, ending)
+    file(t('movingPicture'), ending.toUpperCase(), animation.url, ending)
   }
   const { width, height } = shadowRoot.querySelector('.picture')
-  line(say('thisView'), fileFacts(width, height, 'png'), {
+  line(t('thisView'), fileFacts(width, height, 'png'), {
     type: 'button',
     onclick: () => {
       dialog.close()

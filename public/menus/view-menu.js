@@ -23,14 +23,14 @@ export function showViewMenu(viewer, point) {
   const root = viewer.shadowRoot
   const { source, viewport } = viewer
   if (!source || !viewport || viewer.hasAttribute('cropping')) return
-  const say = menusTranslator(viewer)
-  const item = (name, run) => ({ name: say(name), run })
+  const t = menusTranslator(viewer)
+  const item = (name, run) => ({ name: t(name), run })
   showMenu(root, point, [
     item('save', () => saveView(viewer)),
-    item('copyLink', () => copy(viewer, say('copyLink'), viewAddress(viewer), say('linkCopied'))),
+    item('copyLink', () => copy(viewer, t('copyLink'), viewAddress(viewer), t('linkCopied'))),
     ...canShare() ? [item('share', () => share(source.title, viewAddress(viewer)))] : [],
     item('download', () => showDownloads(viewer)),
-    item('cite', () => copy(viewer, say('cite'), citation(source, viewport, viewAddress(viewer), say), say('citationCopied'))),
+    item('cite', () => copy(viewer, t('cite'), citation(source, viewport, viewAddress(viewer), t), t('citationCopied'))),
     item('flip', () => viewer.flip()),
     ...cropService(source) ? [item('crop', () => new Cropper(viewer))] : [],
     ...source.details.micronsPerPixel > 0 ? [item('measure', () => new Measurer(viewer))] : [],
@@ -59,13 +59,13 @@ function showLayers(viewer) {
 
 function showDetails(viewer) {
   const { shadowRoot, source, actions } = viewer
-  const say = menusTranslator(viewer)
-  showDialog(shadowRoot, say('details'), [
-    pairList(detailPairs(source, say, viewer)), ...actions.map(({ name, run }) => button('wide', name, run))])
+  const t = menusTranslator(viewer)
+  showDialog(shadowRoot, t('details'), [
+    pairList(detailPairs(source, t, viewer)), ...actions.map(({ name, run }) => button('wide', name, run))])
 }
 
 /** Shows the list of keys. */
 export function showKeys(viewer) {
-  const say = menusTranslator(viewer)
-  showDialog(viewer.shadowRoot, say('keys'), [pairList(say('keyList'))])
+  const t = menusTranslator(viewer)
+  showDialog(viewer.shadowRoot, t('keys'), [pairList(t('keyList'))])
 }

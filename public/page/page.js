@@ -44,13 +44,13 @@ export class PicturePage {
    */
   constructor(box, { owner = '', gallery = serverURL('') } = {}) {
     this.box = box
-    this.say = viewerTranslator()
+    this.t = viewerTranslator()
     this.owner = owner ? ` · ${owner}` : ''
     this.viewer = this.find('viewer')
     this.viewer.screen = box === document.body ? document.documentElement : box
     this.back = this.find('back')
     this.back.href = gallery
-    this.back.title = this.back.ariaLabel = this.say('back')
+    this.back.title = this.back.ariaLabel = this.t('back')
     this.back.onclick = (event) => this.leave(event)
     this.#listen()
   }
@@ -155,7 +155,7 @@ export class PicturePage {
     field.addEventListener('blur', () => this.#showNumber())
   }
 
-  #sizeWords({ width, height }) { return this.say('pixels', { width, height }) }
+  #sizeWords({ width, height }) { return this.t('pixels', { width, height }) }
 
   /** Sets the text in the bar and the document's title. */
   #tell(title, facts) {
@@ -188,8 +188,8 @@ export class PicturePage {
     if (album.ids.length < 2) return
     this.album = album
     this.viewer.setImages(album.ids.map(apiURL), album.index, album)
-    this.find('count').textContent = this.say('ofCount', { count: album.total })
-    this.find('number').setAttribute('aria-label', this.say('goToImage'))
+    this.find('count').textContent = this.t('ofCount', { count: album.total })
+    this.find('number').setAttribute('aria-label', this.t('goToImage'))
     this.#showNumber()
     this.find('counter').hidden = false
   }
@@ -226,7 +226,7 @@ export class PicturePage {
   follow(album) {
     this.album = album
     this.viewer.setImages(album.ids.map(apiURL), album.index, album)
-    this.find('count').textContent = this.say('ofCount', { count: album.total })
+    this.find('count').textContent = this.t('ofCount', { count: album.total })
     this.#showNumber()
   }
 }

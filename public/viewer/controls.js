@@ -8,7 +8,7 @@ export class Controls {
   constructor(run) {
     const press = (name) => {
       const element = button(name, '', () => run(name), icon(name))
-      element.dataset.says = name
+      element.dataset.message = name
       return element
     }
     this.scale = make('span', { className: 'scale' })
@@ -28,20 +28,20 @@ export class Controls {
 
   /**
    * Sets the labels in a language.
-   * @param {import('../i18n/translator.js').Say} say
+   * @param {import('../i18n/translator.js').Translate} t
    */
-  updateLabels(say) {
-    this.say = say
-    this.bar.ariaLabel = say('controls')
-    for (const element of this.bar.querySelectorAll('button')) element.title = element.ariaLabel = say(element.dataset.says)
+  updateLabels(t) {
+    this.t = t
+    this.bar.ariaLabel = t('controls')
+    for (const element of this.bar.querySelectorAll('button')) element.title = element.ariaLabel = t(element.dataset.message)
   }
 
   showMotion(plays) {
     this.play.hidden = plays === null
     const name = plays ? 'pause' : 'play'
     this.play.replaceChildren(icon(name))
-    this.play.dataset.says = name
-    this.play.title = this.play.ariaLabel = this.say(name)
+    this.play.dataset.message = name
+    this.play.title = this.play.ariaLabel = this.t(name)
   }
 
   /** Hides the scale, because no image is open. */
@@ -56,7 +56,7 @@ export class Controls {
    * @param {{ words: string, length: number } | null} bar the text and the length of the scale bar, in CSS pixels
    */
   show(scale, bar) {
-    const words = this.say('scale', { percent: percent(scale) })
+    const words = this.t('scale', { percent: percent(scale) })
     if (this.scale.textContent !== words) this.scale.textContent = words
     this.ruler.hidden = !bar
     if (!bar) return

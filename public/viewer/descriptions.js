@@ -15,10 +15,10 @@ export function seenPart(source, viewport) {
 }
 
 /** Describes a view for screen readers: its scale in device pixels, and the position of its center in the image. */
-export function describeView(source, viewport, ratio, say) {
+export function describeView(source, viewport, ratio, t) {
   const { x, y } = viewport.imageCenter
   const { width, height } = source.pyramid.imageSize
-  return say('spoken', {
+  return t('spoken', {
     scale: percent(viewport.scale * ratio), across: Math.round(x / width * 100), down: Math.round(y / height * 100),
   })
 }
@@ -27,25 +27,25 @@ export function describeView(source, viewport, ratio, say) {
  * Returns a scale bar: the longest round length that fits.
  * @param {number} micronsPerPixel microns per image pixel
  * @param {number} scale CSS pixels per image pixel
- * @param {import('../i18n/translator.js').Say} say
+ * @param {import('../i18n/translator.js').Translate} t
  * @returns {{ length: number, words: string }} the length in CSS pixels, and the text
  */
-export function scaleBar(micronsPerPixel, scale, say) {
+export function scaleBar(micronsPerPixel, scale, t) {
   const most = LONGEST * micronsPerPixel / scale
   const power = 10 ** Math.floor(Math.log10(most))
   const microns = power * (most / power >= 5 ? 5 : most / power >= 2 ? 2 : 1)
-  return { length: microns * scale / micronsPerPixel, words: formatLength(microns, say) }
+  return { length: microns * scale / micronsPerPixel, words: formatLength(microns, t) }
 }
 
 /**
  * Formats a length with a suitable unit.
  * @param {number} microns
- * @param {import('../i18n/translator.js').Say} say the messages of the group `viewer`
+ * @param {import('../i18n/translator.js').Translate} t the messages of the group `viewer`
  */
-export function formatLength(microns, say) {
-  if (microns < 1) return say('nanometres', { value: microns * 1e3 })
-  if (microns < 1e3) return say('micrometres', { value: microns })
-  return microns < 1e6 ? say('millimetres', { value: microns / 1e3 }) : say('metres', { value: microns / 1e6 })
+export function formatLength(microns, t) {
+  if (microns < 1) return t('nanometres', { value: microns * 1e3 })
+  if (microns < 1e3) return t('micrometres', { value: microns })
+  return microns < 1e6 ? t('millimetres', { value: microns / 1e3 }) : t('metres', { value: microns / 1e6 })
 }
 
 /**

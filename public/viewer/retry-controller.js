@@ -12,9 +12,9 @@ export class RetryController {
 
   /**
    * Sets the label of the button.
-   * @param {import('../i18n/translator.js').Say} say
+   * @param {import('../i18n/translator.js').Translate} t
    */
-  updateLabels(say) { this.element.textContent = this.element.title = this.element.ariaLabel = say('tryAgain') }
+  updateLabels(t) { this.element.textContent = this.element.title = this.element.ariaLabel = t('tryAgain') }
 
   /**
    * Schedules a retry.

@@ -112,8 +112,8 @@ export function gestures(viewer, pager) {
     },
     leaves: (event) => {
       if (!isGuest() || event.ctrlKey || event.metaKey) return false
-      const say = viewerTranslator(viewer)
-      viewer.showMessage(say('scrollToZoom', { key: /Mac/.test(navigator.platform) ? '⌘' : say('controlKey') }))
+      const t = viewerTranslator(viewer)
+      viewer.showMessage(t('scrollToZoom', { key: /Mac/.test(navigator.platform) ? '⌘' : t('controlKey') }))
       return true
     },
     tap: (point) => {

@@ -58,9 +58,9 @@ export class ViewerUI {
   /** Updates all text that depends only on the language. */
   updateLabels() {
     /** The function that returns the viewer's messages. */
-    this.words = viewerTranslator(this.root.host)
-    this.controls.updateLabels(this.words)
-    this.retryController.updateLabels(this.words)
+    this.t = viewerTranslator(this.root.host)
+    this.controls.updateLabels(this.t)
+    this.retryController.updateLabels(this.t)
     if (this.pager) this.showPages(this.pager)
     if (this.shown) this.show(...this.shown)
     this.setTitle(this.title)
@@ -72,7 +72,7 @@ export class ViewerUI {
    */
   setTitle(title) {
     this.title = title
-    if (this.hasOwnName === false) this.root.host.ariaLabel = title || this.words('viewer')
+    if (this.hasOwnName === false) this.root.host.ariaLabel = title || this.t('viewer')
   }
 
   /**
@@ -104,7 +104,7 @@ export class ViewerUI {
    * button.
    */
   showMissingTiles(count, stage) {
-    this.showMessage(count ? this.words('missingTiles', { count }) : '')
+    this.showMessage(count ? this.t('missingTiles', { count }) : '')
     const { mayCome, isRefused } = stage.loader
     if (count && (mayCome || isRefused)) this.retryController.wait((byHand) => stage.retry(byHand), mayCome)
     else this.retryController.stop()
@@ -119,8 +119,8 @@ export class ViewerUI {
   showError(error, what, open) {
     this.root.host.toggleAttribute('failed', true)
     this.showProgress(1)
-    if (error.format) return this.showMessage(this.words('notShown', { format: formatName(error.format) }))
-    this.showMessage(this.words(error.reason ?? (error.status === 404 ? 'notThere' : 'unreachable'), error.values))
+    if (error.format) return this.showMessage(this.t('notShown', { format: formatName(error.format) }))
+    this.showMessage(this.t(error.reason ?? (error.status === 404 ? 'notThere' : 'unreachable'), error.values))
     if (error.status !== 404) this.retryController.reopen(what, isRetryable(error), open)
   }
 
@@ -147,7 +147,7 @@ export class ViewerUI {
    */
   showPages(pager) {
     this.pager = pager
-    this.pageButtons.show(pager, this.words)
+    this.pageButtons.show(pager, this.t)
   }
 
   /** Gives an element without a height of its own the height of the image for its width. */
@@ -157,7 +157,7 @@ export class ViewerUI {
   show(viewport, source, ratio) {
     this.shown = [viewport, source, ratio]
     const microns = source.details.micronsPerPixel
-    this.controls.show(viewport.scale * ratio, microns > 0 ? scaleBar(microns, viewport.scale, this.words) : null)
+    this.controls.show(viewport.scale * ratio, microns > 0 ? scaleBar(microns, viewport.scale, this.t) : null)
     this.navigator.show(viewport)
     this.overlays.show(viewport)
   }
@@ -168,9 +168,9 @@ export class ViewerUI {
    */
   announce(text) { this.liveRegion.textContent = text }
 
-  announceView(viewport, source, ratio) { this.announce(describeView(source, viewport, ratio, this.words)) }
+  announceView(viewport, source, ratio) { this.announce(describeView(source, viewport, ratio, this.t)) }
 
-  announcePage(title, index, total) { this.announce(this.words('page', { title, index, total })) }
+  announcePage(title, index, total) { this.announce(this.t('page', { title, index, total })) }
 
   showProgress(part) {
     this.progress.classList.toggle('busy', part < 1)

@@ -1,6 +1,6 @@
 import { chosenTag } from '../../../public/i18n/match-locale.js'
 import { formatMessage, number } from '../../../public/i18n/message.js'
-import { localeOf, translator } from '../../../public/i18n/translator.js'
+import { createTranslator, localeOf } from '../../../public/i18n/translator.js'
 import { viewerTranslator } from '../../../public/i18n/viewer.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -43,8 +43,8 @@ test('an element speaks the language of what it is in, through shadow roots, els
 })
 
 test('where a language has not come, English is spoken', () => {
-  const say = translator('viewer', { greeting: 'Hello, {name}', list: ['a'] })({ lang: 'de', parentNode: null })
-  assert.equal(say('greeting', { name: 1000 }), 'Hello, 1,000')
-  assert.deepEqual(say('list'), ['a'])
+  const t = createTranslator('viewer', { greeting: 'Hello, {name}', list: ['a'] })({ lang: 'de', parentNode: null })
+  assert.equal(t('greeting', { name: 1000 }), 'Hello, 1,000')
+  assert.deepEqual(t('list'), ['a'])
   assert.equal(viewerTranslator()('scale', { percent: 12 }), '12%')
 })

@@ -77,7 +77,7 @@ test('what the scripts say is in their group, and nothing in the files is never 
       if (groups.includes(group)) assert.ok(key in english[group], `${path} says ${group}.${key}`)
     }
     if (!own.length) continue
-    for (const [, key] of source.matchAll(/\bsay\('(\w+)'/g)) assert.ok(known.has(key), `${path} says ${key}, which is not in ${own}`)
+    for (const [, key] of source.matchAll(/\bt\('(\w+)'/g)) assert.ok(known.has(key), `${path} says ${key}, which is not in ${own}`)
   }
   const quoted = new Set(scripts.flatMap(([, source]) => [...source.matchAll(/'([\w-]+)'/g), ...source.matchAll(/\b(\w+): '/g)].map(([, key]) => key)))
   for (const group of groups) {
@@ -108,7 +108,7 @@ test('no words stand in scripts but in these files', () => {
     'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown', 'If-Match', 'Retry-After', 'Upload-Offset', 'Tus-Resumable',
     'ImageService3', 'Upload-Length', 'Upload-Metadata'])
   const words = /^[A-Z][a-z]+([ .,:…]|$)|\p{Letter}{2,} \p{Letter}{2,}.*[.?!…]$|\p{Script=Han}|[äöüßéèà]/u
-  const faulty = "const a = make('p', { title: 'Download' }); say(`Nothing found for ${a}.`); throw new Error('Not seen by people.')"
+  const faulty = "const a = make('p', { title: 'Download' }); t(`Nothing found for ${a}.`); throw new Error('Not seen by people.')"
   assert.deepEqual(literals('', faulty).filter((text) => words.test(text)), ['Download', 'Nothing found for '])
   const faults = []
   for (const [path, source] of scripts) {
