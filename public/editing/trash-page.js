@@ -1,4 +1,4 @@
-import { dates } from '../i18n/translator.js'
+import { dateFormatter } from '../i18n/translator.js'
 import { editingTranslator } from '../i18n/editing.js'
 import { showDialog } from '../viewer/dialog.js'
 import { button, make } from '../viewer/element.js'
@@ -45,7 +45,7 @@ export async function showTrash(restored) {
 function row({ images, deletedAt, expires }, run) {
   const t = editingTranslator()
   const names = images.slice(0, NAMES).map((id) => id.split('/').pop()).join(', ')
-  const when = dates({ dateStyle: 'medium', timeStyle: 'short' })
+  const when = dateFormatter({ dateStyle: 'medium', timeStyle: 'short' })
   const hours = Math.max(1, Math.round((expires - Date.now() / 1000) / 3600))
   const back = button('wide', t('restore'), () => {
     back.disabled = true

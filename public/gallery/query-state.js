@@ -1,4 +1,4 @@
-import { dates } from '../i18n/translator.js'
+import { dateFormatter } from '../i18n/translator.js'
 
 /** The gallery's state in its address: the query, the folder and the sort order. */
 
@@ -47,6 +47,6 @@ export function monthOf({ date = '' }, without) {
   const [, year, month] = /^(\d{4})(?:-(\d\d))?/.exec(date) ?? []
   if (!year) return without
   if (!month) return year
-  months ??= dates(MONTH)
+  months ??= dateFormatter(MONTH)
   return months.format(new Date(`${year}-${month}-01T00:00Z`))
 }

@@ -1,4 +1,4 @@
-import { dates } from '../i18n/translator.js'
+import { dateFormatter } from '../i18n/translator.js'
 import { seenPart } from '../viewer/descriptions.js'
 
 /** @typedef {import('../i18n/translator.js').Translate} Translate */
@@ -47,7 +47,7 @@ function dateWords(text, node) {
   // An interval (1890/1895) is returned unchanged.
   if (!year || isNaN(date.getTime()) || text?.includes('/')) return text
   const known = text.length
-  return dates({
+  return dateFormatter({
     timeZone: 'UTC', year: 'numeric', month: known > 4 ? 'long' : undefined, day: known > 7 ? 'numeric' : undefined,
     hour: known > 10 ? 'numeric' : undefined, minute: known > 10 ? '2-digit' : undefined,
   }, node).format(date)
