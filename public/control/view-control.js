@@ -7,7 +7,7 @@ const MOST_WAITING = 1000
 /** Controls all movement of the view. Each change is reported once, with its cause. */
 export class ViewControl {
   /**
-   * @param {import('../viewer/stage.js').Stage} stage
+   * @param {import('../viewer/renderer.js').Stage} stage
    * @param {(cause: 'user' | 'program' | 'resize') => void} tell reports a change of the viewport
    * @param {() => boolean} isComing whether another image is about to be shown
    */

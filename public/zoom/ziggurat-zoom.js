@@ -1,5 +1,5 @@
 import { gestureHandlers } from '../control/gesture-handlers.js'
-import { bindPointerEvents } from '../gestures/surface.js'
+import { bindPointerEvents } from '../gestures/pointer-events.js'
 import { Camera } from '../viewer/camera.js'
 import { Element, make } from '../viewer/element.js'
 
