@@ -7,15 +7,15 @@ const MOST_WAITING = 1000
 /** Controls all movement of the view. Each change is reported once, with its cause. */
 export class ViewControl {
   /**
-   * @param {import('../viewer/renderer.js').Stage} stage
+   * @param {import('../viewer/renderer.js').Renderer} renderer
    * @param {(cause: 'user' | 'program' | 'resize') => void} tell reports a change of the viewport
    * @param {() => boolean} isComing whether another image is about to be shown
    */
-  constructor(stage, tell, isComing) {
-    Object.assign(this, { stage, tell, isComing, cause: 'program', reported: null, isPressed: false, waiting: [] })
+  constructor(renderer, tell, isComing) {
+    Object.assign(this, { renderer, tell, isComing, cause: 'program', reported: null, isPressed: false, waiting: [] })
   }
 
-  get camera() { return this.stage.camera }
+  get camera() { return this.renderer.camera }
 
   get viewport() { return this.camera?.viewport ?? null }
 
@@ -28,7 +28,7 @@ export class ViewControl {
     if (!this.camera) return
     if (change(this.camera, performance.now()) === false) return
     this.cause = cause
-    this.stage.disturb()
+    this.renderer.cameraChanged()
     if (cause === 'program') this.moved()
   }
 
@@ -53,7 +53,7 @@ export class ViewControl {
       this.camera.finish()
     }
     // Programs wait for the end of the motion that they started.
-    if (changes.length) this.stage.disturb()
+    if (changes.length) this.renderer.cameraChanged()
   }
 
   /** Drops the waiting changes, because another image is opened instead. */
@@ -81,7 +81,7 @@ export class ViewControl {
     const isResized = this.viewport?.width !== window.width || this.viewport?.height !== window.height
     // A motion that goes on after the resize keeps its cause.
     if (isResized && !this.camera?.motion) this.cause = 'resize'
-    this.stage.resize(window, device, ratio)
+    this.renderer.resize(window, device, ratio)
   }
 
   /** Prepares for another image. */
@@ -116,7 +116,7 @@ export class ViewControl {
   /** Shows the view of another viewer in the same frame: a scale, the image point in the center and a rotation. */
   follow({ scale, center, rotation }) {
     this.show(this.viewport?.with({ scale, rotation }).centered(center))
-    if (this.stage.frame) this.stage.draw(performance.now())
+    if (this.renderer.frame) this.renderer.draw(performance.now())
   }
 
   fit(fit) {

@@ -103,10 +103,10 @@ export class ViewerUI {
    * Reports the tiles of the view that were given up. Unreachable ones are retried automatically, refused ones by the
    * button.
    */
-  showMissingTiles(count, stage) {
+  showMissingTiles(count, renderer) {
     this.showMessage(count ? this.t('missingTiles', { count }) : '')
-    const { mayCome, isRefused } = stage.loader
-    if (count && (mayCome || isRefused)) this.retryController.wait((byHand) => stage.retry(byHand), mayCome)
+    const { mayCome, isRefused } = renderer.loader
+    if (count && (mayCome || isRefused)) this.retryController.wait((byHand) => renderer.retry(byHand), mayCome)
     else this.retryController.stop()
   }
 

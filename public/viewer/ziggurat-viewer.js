@@ -7,7 +7,7 @@ import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
 import { commands, keyCommand } from './commands.js'
 import { OLD_ATTRIBUTES, currentEvent, renewAttribute } from './deprecated.js'
-import { Stage } from './renderer.js'
+import { Renderer } from './renderer.js'
 import { decodeView, viewQuery } from './view-hash.js'
 import { gestures } from './viewer-gestures.js'
 import { ViewerUI } from './viewer-ui.js'
@@ -19,15 +19,15 @@ export class ZigguratViewer extends ZoomableElement {
   #shell = new ViewerUI(this.attachShadow({ mode: 'open' }), {
     run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center), 'user'),
   })
-  #stage = new Stage(this.#shell.canvas, {
+  #renderer = new Renderer(this.#shell.canvas, {
     moved: () => this.#moved(),
     settled: () => this.#settled(),
     progress: (part) => this.#shell.showProgress(part),
     complete: () => this.#complete(),
-    missing: (count) => this.#shell.showMissingTiles(count, this.#stage),
+    missing: (count) => this.#shell.showMissingTiles(count, this.#renderer),
   })
   #control = new ViewControl(
-    this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })),
+    this.#renderer, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })),
     () => this.#isOpening || this.#pager.isTurning || !this.isConnected && !this.source && Boolean(this.#left || this.src));
   [CONTROL] = this.#control
   #pager = new Pager(this.#shell.track, async (index, neighbour) => {
@@ -72,7 +72,7 @@ export class ZigguratViewer extends ZoomableElement {
       const command = event.target === this && !isPress ? keyCommand(event) : null
       if (command && this.run(command)) event.preventDefault()
     }, { signal })
-    addEventListener('online', () => this.source ? this.#stage.retry() : this.#wanted && this.#open(this.#wanted, null), { signal })
+    addEventListener('online', () => this.source ? this.#renderer.retry() : this.#wanted && this.#open(this.#wanted, null), { signal })
     const what = this.#left?.what ?? this.src
     if (what && !this.#opening) this.#open(what, null)
     super.connectedCallback()
@@ -84,12 +84,12 @@ export class ZigguratViewer extends ZoomableElement {
   disconnectedCallback() {
     this.#connected?.abort()
     // The element does not receive events of fingers that lift elsewhere.
-    if (this.#stage.camera?.isHeld) this.change((camera, now) => camera.release({ x: 0, y: 0 }, now))
+    if (this.#renderer.camera?.isHeld) this.change((camera, now) => camera.release({ x: 0, y: 0 }, now))
     this.removeAttribute('held')
     // Moving an element removes it and inserts it again immediately.
     queueMicrotask(() => {
       if (this.isConnected) return
-      const { destination: viewport, kept } = this.#stage.camera ?? {}
+      const { destination: viewport, kept } = this.#renderer.camera ?? {}
       if (this.#pager.yield()) {
         // Waiting changes apply to the image to which the page was turning.
         this.#wanted = this.images[this.index]
@@ -124,7 +124,7 @@ export class ZigguratViewer extends ZoomableElement {
     this.#opening?.abort()
     this.#opening = null
     this.#isOpening = false
-    this.#stage.close()
+    this.#renderer.close()
     this.#still()
     this.#control.forget()
     this.#shell.clear()
@@ -155,13 +155,13 @@ export class ZigguratViewer extends ZoomableElement {
    * The open source, with its description in `details`; null without one.
    * @returns {any}
    */
-  get source() { return this.#stage.source }
+  get source() { return this.#renderer.source }
 
   /**
    * Whether the view is at rest and nothing more is loading.
    * @returns {boolean}
    */
-  get isComplete() { return this.#stage.isComplete }
+  get isComplete() { return this.#renderer.isComplete }
 
   /** Whether the view is at rest and every tile of it is drawn. */
   get isFullyLoaded() { return this.isComplete && !this.missingTiles }
@@ -170,13 +170,13 @@ export class ZigguratViewer extends ZoomableElement {
   get isSharp() { return this.isFullyLoaded }
 
   /** The number of tiles of the view that could not be loaded. */
-  get missingTiles() { return this.#stage.loader?.failures ?? 0 }
+  get missingTiles() { return this.#renderer.loader?.failures ?? 0 }
 
   /** The numbers of tile requests by their outcome. */
-  get requestCounts() { return { ...this.#stage.loader?.counts } }
+  get requestCounts() { return { ...this.#renderer.loader?.counts } }
 
   /** The size of the decoded tiles in memory, in bytes. */
-  get cachedBytes() { return this.#stage.cache.bytes }
+  get cachedBytes() { return this.#renderer.cache.bytes }
 
   /** The images to page through, as `setImages` received them. */
   get images() { return this.#pager.list }
@@ -208,7 +208,7 @@ export class ZigguratViewer extends ZoomableElement {
   #setAlbum(list, index = 0, { offset = 0, total = list.length, viewingDirection } = {}) {
     this.#album = { offset, total }
     this.#pager.set(list, index, viewingDirection)
-    this.#stage.setPaging(list.length > 1)
+    this.#renderer.setPaging(list.length > 1)
     this.#shell.showPages(this.#pager)
     if (this.isComplete) this.#pager.preload()
   }
@@ -236,7 +236,7 @@ export class ZigguratViewer extends ZoomableElement {
   showLayer(index) {
     const what = this.source?.layers?.[index]
     if (!what) return Promise.resolve()
-    const { destination: viewport, kept } = this.#stage.camera
+    const { destination: viewport, kept } = this.#renderer.camera
     this.#left = { what, viewport, kept }
     return this.#open(what, null)
   }
@@ -244,10 +244,10 @@ export class ZigguratViewer extends ZoomableElement {
   /**
    * Opens an image.
    * @param {any} what a value that `openSource` accepts
-   * @param {ImageBitmap | null} whole the image in one tile, if it is loaded
+   * @param {ImageBitmap | null} overview the image in one tile, if it is loaded
    * @param {any} [item] the corresponding element of the list of images
    */
-  async #open(what, whole, item = what) {
+  async #open(what, overview, item = what) {
     this.#close()
     this.#isOpening = true
     const opening = this.#opening = new AbortController()
@@ -267,19 +267,19 @@ export class ZigguratViewer extends ZoomableElement {
         this.#tell('page')
       }
       this.#pager.calm = matchMedia('(prefers-reduced-motion: reduce)').matches
-      this.#stage.open(source, {
+      this.#renderer.open(source, {
         calm: this.#pager.calm, paging: this.images.length > 1, ...limits(this),
-      }, whole)
+      }, overview)
       const linked = decodeView(look(), this.viewport, source.pyramid.imageSize)
-      if (linked) this.#stage.camera.show(linked)
-      if (source.region && !linked) this.#stage.camera.showRegion(source.region)
-      if (left?.viewport) this.#stage.camera.comeBack(left)
+      if (linked) this.#renderer.camera.show(linked)
+      if (source.region && !linked) this.#renderer.camera.showRegion(source.region)
+      if (left?.viewport) this.#renderer.camera.comeBack(left)
       this.#isOpening = false
       this.#control.come()
       if (this.images.length < 2) this.#shell.setAspectRatio(source.pyramid.imageSize)
       this.#shell.setTitle(source.title)
       this.#tell('open')
-      this.#stage.draw(performance.now())
+      this.#renderer.draw(performance.now())
       this.#animate(source)
     } catch (error) {
       if (opening.signal.aborted) return
@@ -316,8 +316,8 @@ export class ZigguratViewer extends ZoomableElement {
 
   async #look(view) {
     await this.#size
-    setTimeout(() => this.#stage.warm())
-    const { window, ratio } = this.#stage
+    setTimeout(() => this.#renderer.warmUp())
+    const { window, ratio } = this.#renderer
     return viewQuery(view, window, ratio)
   }
 
@@ -347,7 +347,7 @@ export class ZigguratViewer extends ZoomableElement {
    * @param {string} [type] its media type; PNG by default
    */
   async snapshot(type = 'image/png') {
-    return (await loadMenus()).snapshot(this.#shell.canvas, this.#animation, this.#stage.ratio, type)
+    return (await loadMenus()).snapshot(this.#shell.canvas, this.#animation, this.#renderer.ratio, type)
   }
 
   /**
@@ -376,21 +376,21 @@ export class ZigguratViewer extends ZoomableElement {
   #moved() {
     const { viewport, source } = this
     if (!viewport || !source) return
-    this.#shell.show(viewport, source, this.#stage.ratio)
+    this.#shell.show(viewport, source, this.#renderer.ratio)
     this.#control.moved()
   }
 
   #settled() {
     const { viewport, source } = this
-    if (viewport && source) this.#shell.announceView(viewport, source, this.#stage.ratio)
+    if (viewport && source) this.#shell.announceView(viewport, source, this.#renderer.ratio)
     this.#tell('idle')
   }
 
   #complete() {
     const { navigator } = this.#shell
-    const whole = navigator.isOpen ? null : this.#stage.wholeImage()
-    if (whole && this.source && this.viewport) {
-      navigator.open(this.source.pyramid.imageSize, whole)
+    const overview = navigator.isOpen ? null : this.#renderer.overview()
+    if (overview && this.source && this.viewport) {
+      navigator.open(this.source.pyramid.imageSize, overview)
       navigator.show(this.viewport)
     }
     this.#tell('complete')
