@@ -126,14 +126,14 @@ export class ZigguratViewer extends ZoomableElement {
     this.#isOpening = false
     this.#renderer.close()
     this.#still()
-    this.#control.forget()
+    this.#control.reset()
     this.#shell.clear()
   }
 
   #clear() {
     const hasTurned = this.#pager.yield()
     this.#wanted = null
-    this.#control.drop()
+    this.#control.discardPending()
     this.#close()
     this.#shell.empty()
     if (hasTurned) this.#tellPage()
@@ -192,10 +192,10 @@ export class ZigguratViewer extends ZoomableElement {
     const wasTurning = this.#pager.isTurning
     this.#setAlbum(list, index, album)
     // The page turn is cancelled, and so are the changes that waited for its image.
-    if (wasTurning) this.#control.drop()
+    if (wasTurning) this.#control.discardPending()
     const what = list[index]
     if (!what || what === (this.#wanted ?? this.#left?.what ?? this.src)) return
-    this.#control.drop()
+    this.#control.discardPending()
     if (this.isConnected) this.#open(what, null)
     else {
       this.#close()
@@ -223,7 +223,7 @@ export class ZigguratViewer extends ZoomableElement {
   open(what) {
     if (this.#album.isOfSource) this.#setAlbum([])
     const hasTurned = this.#pager.yield()
-    this.#control.drop()
+    this.#control.discardPending()
     const opened = this.#open(what, null)
     if (hasTurned) this.#tellPage()
     return opened
@@ -275,7 +275,7 @@ export class ZigguratViewer extends ZoomableElement {
       if (source.region && !linked) this.#renderer.camera.showRegion(source.region)
       if (left?.viewport) this.#renderer.camera.comeBack(left)
       this.#isOpening = false
-      this.#control.come()
+      this.#control.applyPending()
       if (this.images.length < 2) this.#shell.setAspectRatio(source.pyramid.imageSize)
       this.#shell.setTitle(source.title)
       this.#tell('open')
@@ -284,7 +284,7 @@ export class ZigguratViewer extends ZoomableElement {
     } catch (error) {
       if (opening.signal.aborted) return
       this.#isOpening = false
-      this.#control.drop()
+      this.#control.discardPending()
       this.#shell.showError(error, item, () => this.#wanted === item && !this.source && this.#open(item, null))
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
@@ -328,7 +328,7 @@ export class ZigguratViewer extends ZoomableElement {
   goTo(index) {
     this.#pager.finish()
     if (!Number.isInteger(index) || index < 0 || index >= this.images.length || index === this.index) return
-    this.#control.drop()
+    this.#control.discardPending()
     if (Math.abs(index - this.index) === 1) this.#pager.glide(index - this.index)
     else this.#pager.goTo(index)
   }
@@ -356,7 +356,7 @@ export class ZigguratViewer extends ZoomableElement {
    */
   run(command) {
     if (this.#shell.root.querySelector('dialog')) return false
-    this.#control.press(this.#commands[command])
+    this.#control.runAsUser(this.#commands[command])
     return command in this.#commands
   }
 
@@ -377,7 +377,7 @@ export class ZigguratViewer extends ZoomableElement {
     const { viewport, source } = this
     if (!viewport || !source) return
     this.#shell.show(viewport, source, this.#renderer.ratio)
-    this.#control.moved()
+    this.#control.notifyIfMoved()
   }
 
   #settled() {

@@ -30,8 +30,8 @@ const CALLS = {
 class Fixture {
   constructor(options) {
     this.renderer = { camera: new Camera(IMAGE, WINDOW, options), cameraChanged() {} }
-    this.isComing = false
-    this.control = new ViewControl(this.renderer, () => {}, () => this.isComing)
+    this.isOpening = false
+    this.control = new ViewControl(this.renderer, () => {}, () => this.isOpening)
   }
 
   get camera() { return this.renderer.camera }
@@ -86,18 +86,18 @@ for (const [first, one] of Object.entries(CALLS)) {
 test('what is asked of an image that is coming is done when it is there, at once and in order', () => {
   for (const [first, one] of Object.entries(CALLS)) {
     for (const [second, other] of Object.entries(CALLS)) {
-      const [there, coming] = [new Fixture(), new Fixture()]
-      one(there.control)
-      other(there.rest().control)
-      const before = coming.view
-      coming.isComing = true
-      one(coming.control)
-      other(coming.control)
-      assertSame(coming.view, before, 'the former image stays')
-      coming.isComing = false
-      coming.control.come()
-      assert.equal(coming.camera.motion, null)
-      assertSame(coming.view, there.rest().view, `${first}, ${second}`)
+      const [opened, opening] = [new Fixture(), new Fixture()]
+      one(opened.control)
+      other(opened.rest().control)
+      const before = opening.view
+      opening.isOpening = true
+      one(opening.control)
+      other(opening.control)
+      assertSame(opening.view, before, 'the former image stays')
+      opening.isOpening = false
+      opening.control.applyPending()
+      assert.equal(opening.camera.motion, null)
+      assertSame(opening.view, opened.rest().view, `${first}, ${second}`)
     }
   }
 })
