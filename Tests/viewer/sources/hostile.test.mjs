@@ -62,9 +62,9 @@ test(`descriptions that are wrong anywhere are refused or shown, and nothing els
     const { name, at, opens = at, hostile, changes } = hostileDocument(next)
     const about = `SEED=${SEED}, round ${round}, ${name}: ${changes.join('; ')}`
     const asked = serve(name, hostile)
-    const look = name === 'API description of a view' ? async () => 'width=900&height=600' : undefined
+    const getView = name === 'API description of a view' ? async () => 'width=900&height=600' : undefined
     try {
-      const source = await openSource(HOST + opens, undefined, look)
+      const source = await openSource(HOST + opens, undefined, getView)
       const most = use(source, next)
       assert.ok(most <= MOST_PLANNED, `${most} tiles`)
       for (const address of await addressesOf(source)) {
