@@ -18,15 +18,15 @@ export function limits(element) {
 /**
  * Reports each size of an element, including the current one, until the signal aborts.
  * @param {Element} element
- * @param {(size: { window: { width: number, height: number }, device: { width: number, height: number } }) => void} tell
+ * @param {(size: { window: { width: number, height: number }, device: { width: number, height: number } }) => void} callback
  *   receives the size in CSS pixels and in device pixels
  * @param {AbortSignal} signal
  */
-export function watchSize(element, tell, signal) {
+export function watchSize(element, callback, signal) {
   if (signal.aborted) return
   const observer = new ResizeObserver((entries) => {
-    const size = measured(entries.at(-1))
-    if (size) tell(size)
+    const size = sizeOf(entries.at(-1))
+    if (size) callback(size)
   })
   try {
     observer.observe(element, { box: 'device-pixel-content-box' })
@@ -42,7 +42,7 @@ export function watchSize(element, tell, signal) {
  * @returns {{ window: { width: number, height: number }, device: { width: number, height: number } } | null} null if the
  *   element has no area
  */
-function measured({ contentRect: { width, height }, devicePixelContentBoxSize }) {
+function sizeOf({ contentRect: { width, height }, devicePixelContentBoxSize }) {
   if (!(width > 0 && height > 0)) return null
   const exact = devicePixelContentBoxSize?.[0]
   const device = { width: Math.round(width * devicePixelRatio), height: Math.round(height * devicePixelRatio) }
