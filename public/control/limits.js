@@ -7,7 +7,7 @@ export const LIMIT_ATTRIBUTES = [...Object.keys(LIMITS), 'two-finger-rotation']
  * @param {Element} element
  */
 export function limits(element) {
-  const options = { turning: element.hasAttribute('two-finger-rotation') }
+  const options = { twoFingerRotation: element.hasAttribute('two-finger-rotation') }
   for (const [attribute, name] of Object.entries(LIMITS)) {
     const value = Number(element.getAttribute(attribute))
     options[name] = value > 0 ? value : undefined

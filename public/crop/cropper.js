@@ -33,7 +33,7 @@ export class Cropper {
     /** The straightening angle in degrees, clockwise as displayed. */
     this.straightening = 0
     viewer.change((camera) => {
-      this.before = { viewport: camera.destination, kept: camera.kept }
+      this.before = { viewport: camera.destination, fitMode: camera.fitMode }
       camera.options.paging = false
     })
     viewer.setAttribute('cropping', '')
@@ -111,7 +111,7 @@ export class Cropper {
   showWhole(rotation = this.viewport.rotation) {
     this.viewer.change((camera) => {
       camera.stop()
-      camera.kept = 'contain'
+      camera.fitMode = 'contain'
       camera.reshape({ rotation })
     })
     this.show()
@@ -156,7 +156,7 @@ export class Cropper {
     this.end()
     const { viewer, source, before } = this
     const back = () => {
-      if (viewer.source === source) viewer.change((camera) => camera.comeBack(before))
+      if (viewer.source === source) viewer.change((camera) => camera.restore(before))
     }
     back()
     // The surface has its former size again in the next frame. Until then, the view must not be reported.

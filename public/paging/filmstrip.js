@@ -95,7 +95,7 @@ export class Filmstrip {
     const hadFocus = this.element.contains(this.viewer.shadowRoot.activeElement)
     const left = this.#place(this.pager.index) * PITCH
     const isFar = Math.abs(left - this.element.scrollLeft) > this.element.clientWidth
-    this.#center(isFar || this.pager.calm ? 'instant' : 'smooth')
+    this.#center(isFar || this.pager.reducedMotion ? 'instant' : 'smooth')
     if (hadFocus) this.#shown.get(this.pager.index)?.button.focus({ preventScroll: true })
   }
 

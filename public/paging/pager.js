@@ -125,7 +125,7 @@ export class Pager {
       this.move(0)
       if (way !== 0) this.goTo(this.index + way)
     }
-    if (this.calm) return arrive()
+    if (this.reducedMotion) return arrive()
     this.arrive = arrive
     this.turn = way === 0 ? null : { index: this.index + way }
     const animation = this.track.animate([{ translate: `${from}px` }, { translate: `${to}px` }], TURN)

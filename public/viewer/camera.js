@@ -7,7 +7,7 @@ import { SmoothZoom } from '../motion/smooth-zoom.js'
 import { ZoomAnimation } from '../motion/zoom-animation.js'
 import { isPanorama } from './zoom-levels.js'
 
-const FLIGHT = 260 // ms
+const FLY_DURATION = 260 // ms
 const WHEEL_PAUSE = 800 // ms
 const QUICK_ZOOM = 110 // CSS px to double the scale
 
@@ -16,19 +16,19 @@ export class Camera {
   constructor(image, window, options = {}) {
     this.image = image
     this.options = options
-    this.kept = 'contain'
+    this.fitMode = 'contain'
     this.ratio = 1 // device pixels per CSS pixel
     this.viewport = Viewport.fitting(image, 'contain', window)
     if (isPanorama(image, window)) {
-      this.kept = null
+      this.fitMode = null
       const cover = Math.min(fitScale('cover', image, window), 1)
       // A strip is shown from its start.
-      this.viewport = this.settle(this.viewport.with({ scale: cover, x: 0, y: 0 }))
+      this.viewport = this.clampToLimits(this.viewport.with({ scale: cover, x: 0, y: 0 }))
     }
     this.motion = this.hold = null
     /** The distance in CSS pixels by which a drag is past the left (> 0) or right (< 0) edge. */
     this.pull = 0
-    this.wheeling = { chase: null, time: -Infinity, shown: null }
+    this.wheelZoom = { zoom: null, time: -Infinity, shown: null }
   }
 
   get window() { return this.viewport }
@@ -46,7 +46,7 @@ export class Camera {
 
   get destination() { return this.motion ? this.motion.destination : this.viewport }
 
-  get isOutside() { return !same(this.settle(this.viewport), this.viewport) }
+  get isOutside() { return !same(this.clampToLimits(this.viewport), this.viewport) }
 
   /**
    * Whether the image is larger than the window along an axis of the screen, at its current rotation.
@@ -64,7 +64,7 @@ export class Camera {
     if (!this.motion) return false
     const { viewport, done } = this.motion.at(now)
     this.viewport = viewport
-    if (this.motion === this.wheeling.chase) this.wheeling.shown = viewport
+    if (this.motion === this.wheelZoom.zoom) this.wheelZoom.shown = viewport
     if (done) this.motion = null
     return true
   }
@@ -84,11 +84,11 @@ export class Camera {
   reshape({ rotation, ...window }, now) {
     const { hold, pull, motion } = this
     const reshaped = (viewport) => viewport.with({ rotation: rotation ?? viewport.rotation }).resized(window)
-    const kept = this.kept === 'none' ? null : this.kept
+    const fitMode = this.fitMode === 'none' ? null : this.fitMode
     const before = this.destination
-    const fit = kept ?? (before.scale <= this.limitsOf(before).minimum * 1.0001 && 'contain')
+    const fit = fitMode ?? (before.scale <= this.limitsOf(before).minimum * 1.0001 && 'contain')
     const after = reshaped(before)
-    const end = fit ? this.fitted(fit, after) : this.settle(after)
+    const end = fit ? this.fitted(fit, after) : this.clampToLimits(after)
     this.stop()
     this.hold = null
     this.viewport = motion ? reshaped(this.viewport) : end
@@ -98,11 +98,11 @@ export class Camera {
   }
 
   /** Restores the view of another camera of the same image, possibly in another window: its fit, or the same center. */
-  comeBack({ viewport, kept }) {
+  restore({ viewport, fitMode }) {
     const { width, height } = this.window
     this.stop()
     this.viewport = viewport
-    this.kept = kept
+    this.fitMode = fitMode
     this.reshape({ width, height })
   }
 
@@ -122,12 +122,12 @@ export class Camera {
     return viewport.with({ scale }).centered(center).clamped(this.image)
   }
 
-  settle(viewport, anchor) { return viewport.settled(this.image, this.limitsOf(viewport), { anchor }) }
+  clampToLimits(viewport, anchor) { return viewport.settled(this.image, this.limitsOf(viewport), { anchor }) }
 
   show(viewport) {
     this.stop()
-    this.kept = null
-    this.viewport = this.settle(viewport)
+    this.fitMode = null
+    this.viewport = this.clampToLimits(viewport)
   }
 
   /** Applies other limits immediately. */
@@ -136,19 +136,19 @@ export class Camera {
     this.reshape({}, now)
   }
 
-  look(center) { this.show(this.destination.centered(center)) }
+  centerOn(center) { this.show(this.destination.centered(center)) }
 
   flyTo(viewport, now) {
     this.hold = null
-    if (this.options.calm) {
+    if (this.options.reducedMotion) {
       this.motion = null
       this.viewport = viewport
-    } else this.motion = new ZoomAnimation(this.viewport, viewport, now, FLIGHT)
+    } else this.motion = new ZoomAnimation(this.viewport, viewport, now, FLY_DURATION)
   }
 
   fit(fit, now) {
     const whole = this.fitted(fit, this.destination)
-    this.kept = fit
+    this.fitMode = fit
     this.flyTo(whole, now)
   }
 
@@ -158,19 +158,19 @@ export class Camera {
    *   motion)
    */
   zoomTo(scale, point, now, from = this.destination) {
-    this.kept = null
-    this.flyTo(this.settle(from.scaled(limited(scale, this.limitsOf(from)), point), point), now)
+    this.fitMode = null
+    this.flyTo(this.clampToLimits(from.scaled(limited(scale, this.limitsOf(from)), point), point), now)
   }
 
   zoomToRegion(region, now) {
-    this.kept = null
+    this.fitMode = null
     const destination = this.destination
-    this.flyTo(this.settle(destination.zoomed(region, this.limitsOf(destination))), now)
+    this.flyTo(this.clampToLimits(destination.zoomed(region, this.limitsOf(destination))), now)
   }
 
   panTo(center, now) {
-    this.kept = null
-    this.flyTo(this.settle(this.destination.centered(center)), now)
+    this.fitMode = null
+    this.flyTo(this.clampToLimits(this.destination.centered(center)), now)
   }
 
   panBy(x, y, now) {
@@ -213,10 +213,10 @@ export class Camera {
     const middle = hold.anchor = midpoint(points)
     let wanted = hold.start
     if (points.length === 2) {
-      this.kept = null
+      this.fitMode = null
       const scale = hold.start.scale * distance(points) / Math.max(distance(hold.points), 1)
       const { degrees, isFlipped } = hold.start.rotation
-      const rotation = this.options.turning
+      const rotation = this.options.twoFingerRotation
         ? new Rotation(degrees + angle(points) - angle(hold.points), isFlipped) : hold.start.rotation
       wanted = wanted.with({ scale, rotation })
     }
@@ -238,18 +238,18 @@ export class Camera {
     this.hold = this.quick = null
     this.pull = 0
     if (!hold || pull !== 0) {
-      if (hold) this.flyTo(this.settle(viewport), now)
+      if (hold) this.flyTo(this.clampToLimits(viewport), now)
       return
     }
-    const rest = this.settle(viewport, hold.anchor)
-    const outside = rest.scale !== viewport.scale
-    if (this.options.calm || outside) {
+    const rest = this.clampToLimits(viewport, hold.anchor)
+    const isOutside = rest.scale !== viewport.scale
+    if (this.options.reducedMotion || isOutside) {
       if (!same(rest, viewport)) this.flyTo(rest, now)
       return
     }
     const way = viewport.rotation.undo(velocity)
     if (!same(rest, viewport) || Math.hypot(way.x, way.y) > 0.05) {
-      if (Math.hypot(way.x, way.y) > 0.05) this.kept = null
+      if (Math.hypot(way.x, way.y) > 0.05) this.fitMode = null
       this.motion = new InertialPan(viewport, { x: -way.x, y: -way.y }, this.image, now)
     }
   }
@@ -262,17 +262,17 @@ export class Camera {
    */
   wheel(point, factor, now, isPinch = false) {
     this.hold = null
-    this.kept = null
-    const { chase: last, time, shown } = this.wheeling
+    this.fitMode = null
+    const { zoom: last, time, shown } = this.wheelZoom
     const goesOn = last && now - time < WHEEL_PAUSE && Math.hypot(last.anchor.x - point.x, last.anchor.y - point.y) <= 1
       && (this.motion === last || this.viewport === shown)
-    const chase = goesOn ? last : new SmoothZoom(this.viewport, point, this.image, this.limits, now)
-    chase.wanted = limited(chase.wanted * factor, this.limits)
-    if (this.motion !== chase) chase.time = now
-    const isAtOnce = this.options.calm || isPinch
-    this.motion = isAtOnce ? null : chase
-    if (isAtOnce) this.viewport = chase.view(chase.scale = chase.wanted)
-    this.wheeling = { chase, time: now, shown: this.viewport }
+    const zoom = goesOn ? last : new SmoothZoom(this.viewport, point, this.image, this.limits, now)
+    zoom.wanted = limited(zoom.wanted * factor, this.limits)
+    if (this.motion !== zoom) zoom.time = now
+    const isAtOnce = this.options.reducedMotion || isPinch
+    this.motion = isAtOnce ? null : zoom
+    if (isAtOnce) this.viewport = zoom.view(zoom.scale = zoom.wanted)
+    this.wheelZoom = { zoom, time: now, shown: this.viewport }
   }
 
   /**
@@ -282,18 +282,18 @@ export class Camera {
   scroll(x, y) {
     // Momentum from an earlier gesture must not disturb an animation.
     if (this.motion && !(this.motion instanceof InertialPan)) return false
-    const moved = this.along(x, y)
+    const moved = this.panned(x, y)
     if (same(moved, this.viewport)) return false
     this.stop()
-    this.hold = this.kept = null
+    this.hold = this.fitMode = null
     this.viewport = moved
     return true
   }
 
   /** Whether the image continues in a direction: -1, 0 or 1 on each axis. */
-  goesOn(x, y) { return !same(this.along(x, y), this.viewport) }
+  canPan(x, y) { return !same(this.panned(x, y), this.viewport) }
 
-  along(x, y) {
+  panned(x, y) {
     const { viewport } = this
     const way = viewport.rotation.undo({ x, y })
     return viewport.with({ x: viewport.x + way.x, y: viewport.y + way.y }).clamped(this.image)
@@ -312,7 +312,7 @@ export class Camera {
   }
 
   quickZoom(anchor, travel) {
-    this.kept = null
+    this.fitMode = null
     this.quick ??= { from: this.viewport, anchor }
     const { from } = this.quick
     const wanted = from.scaled(from.scale * 2 ** (travel / QUICK_ZOOM), anchor)

@@ -48,12 +48,12 @@ export function gestures(viewer, pager) {
   const isGuest = () => viewer.getAttribute('gesture-handling') === 'cooperative' && !document.fullscreenElement
   /** Whether a gesture in that direction turns the page: the image ends there and a page follows. */
   const turns = (x, y) => {
-    let goesOn = false
+    let canPan = false
     act((camera) => {
-      goesOn = camera.goesOn(x, y)
+      canPan = camera.canPan(x, y)
       return false
     })
-    return !goesOn && !isCropping() && pager.wayOf(x, y) !== 0
+    return !canPan && !isCropping() && pager.wayOf(x, y) !== 0
   }
   return {
     ...gestureHandlers(act),

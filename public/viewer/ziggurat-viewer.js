@@ -17,7 +17,7 @@ export class ZigguratViewer extends ZoomableElement {
   static observedAttributes = ['src', 'view', 'lang', 'filmstrip', ...LIMIT_ATTRIBUTES, ...OLD_ATTRIBUTES]
 
   #ui = new ViewerUI(this.attachShadow({ mode: 'open' }), {
-    run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center), 'user'),
+    run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.centerOn(center), 'user'),
   })
   #renderer = new Renderer(this.#ui.canvas, {
     moved: () => this.#moved(),
@@ -89,14 +89,14 @@ export class ZigguratViewer extends ZoomableElement {
     // Moving an element removes it and inserts it again immediately.
     queueMicrotask(() => {
       if (this.isConnected) return
-      const { destination: viewport, kept } = this.#renderer.camera ?? {}
+      const { destination: viewport, fitMode } = this.#renderer.camera ?? {}
       if (this.#pager.yield()) {
         // Waiting changes apply to the image to which the page was turning.
         this.#requested = this.images[this.index]
         this.#saved = { what: this.#requested }
         this.#notifyPage()
       } else {
-        this.#saved = this.#requested ? { what: this.#requested, viewport, kept } : null
+        this.#saved = this.#requested ? { what: this.#requested, viewport, fitMode } : null
         this.#pager.forget()
       }
       this.#close()
@@ -236,8 +236,8 @@ export class ZigguratViewer extends ZoomableElement {
   showLayer(index) {
     const what = this.source?.layers?.[index]
     if (!what) return Promise.resolve()
-    const { destination: viewport, kept } = this.#renderer.camera
-    this.#saved = { what, viewport, kept }
+    const { destination: viewport, fitMode } = this.#renderer.camera
+    this.#saved = { what, viewport, fitMode }
     return this.#open(what, null)
   }
 
@@ -266,14 +266,14 @@ export class ZigguratViewer extends ZoomableElement {
         Object.assign(this.#album, about, { isOfSource: true })
         this.#notify('page')
       }
-      this.#pager.calm = matchMedia('(prefers-reduced-motion: reduce)').matches
+      this.#pager.reducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches
       this.#renderer.open(source, {
-        calm: this.#pager.calm, paging: this.images.length > 1, ...limits(this),
+        reducedMotion: this.#pager.reducedMotion, paging: this.images.length > 1, ...limits(this),
       }, overview)
       const linked = decodeView(viewAttribute(), this.viewport, source.pyramid.imageSize)
       if (linked) this.#renderer.camera.show(linked)
       if (source.region && !linked) this.#renderer.camera.showRegion(source.region)
-      if (saved?.viewport) this.#renderer.camera.comeBack(saved)
+      if (saved?.viewport) this.#renderer.camera.restore(saved)
       this.#isOpening = false
       this.#control.applyPending()
       if (this.images.length < 2) this.#ui.setAspectRatio(source.pyramid.imageSize)
@@ -298,7 +298,7 @@ export class ZigguratViewer extends ZoomableElement {
     if (!description) return
     const { Animation } = await import('./animation.js')
     if (this.source !== source) return
-    this.#animation = new Animation(this, description, source.address ?? location.href, !this.#pager.calm)
+    this.#animation = new Animation(this, description, source.address ?? location.href, !this.#pager.reducedMotion)
   }
 
   #stopAnimation() {

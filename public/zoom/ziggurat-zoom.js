@@ -72,7 +72,7 @@ export class ZigguratZoom extends Element {
     const size = { width: WIDTH, height: Math.max(Math.round(WIDTH / this.aspectRatio), 1) }
     this.#content.style.height = `${size.height}px`
     if (this.#camera) this.#camera.resize({ width, height }, performance.now())
-    else this.#camera = new Camera(size, { width, height }, { calm: matchMedia('(prefers-reduced-motion: reduce)').matches })
+    else this.#camera = new Camera(size, { width, height }, { reducedMotion: matchMedia('(prefers-reduced-motion: reduce)').matches })
     this.#draw(performance.now())
   }
 

@@ -19,7 +19,7 @@ test('the states are those that differ and that the limits allow', () => {
 })
 
 test('the fit button walks through them in a ring, and from any other view to the whole image', () => {
-  const camera = new Camera({ width: 2880, height: 5120 }, WINDOW, { calm: true })
+  const camera = new Camera({ width: 2880, height: 5120 }, WINDOW, { reducedMotion: true })
   const walked = []
   for (let step = 0; step < 4; step += 1) {
     const fit = nextZoomLevel(camera)
