@@ -111,9 +111,9 @@ export class Pager {
     this.track.style.translate = offset === 0 ? '' : `${offset}px`
   }
 
-  release(speed, isBroken) {
+  release(speed, isCancelled) {
     if (this.offset === 0) return
-    const way = isBroken ? 0 : pageTurn(this.offset, speed, this.width, this.neighbours)
+    const way = isCancelled ? 0 : pageTurn(this.offset, speed, this.width, this.neighbours)
     this.glide(way * this.sign)
   }
 

@@ -1,5 +1,5 @@
 import { withMenus } from '../menus/lazy-menus.js'
-import { close } from './viewer-gestures.js'
+import { requestClose } from './viewer-gestures.js'
 import { nextZoomLevel } from './zoom-levels.js'
 
 const STEP = { pan: 96, zoom: 1.5 }
@@ -58,7 +58,7 @@ export function commands(viewer, pager) {
       if (document.fullscreenElement) document.exitFullscreen()
       else (viewer.screen ?? viewer).requestFullscreen().catch(() => {})
     },
-    close: () => document.fullscreenElement ? document.exitFullscreen() : close(viewer, 'key'),
+    close: () => document.fullscreenElement ? document.exitFullscreen() : requestClose(viewer, 'key'),
     filmstrip: () => {
       viewer.toggleAttribute('filmstrip')
       viewer.dispatchEvent(new Event('ui-toggle'))

@@ -9,7 +9,7 @@ import { commands, keyCommand } from './commands.js'
 import { OLD_ATTRIBUTES, currentEvent, renewAttribute } from './deprecated.js'
 import { Renderer } from './renderer.js'
 import { decodeView, viewQuery } from './view-hash.js'
-import { gestures } from './viewer-gestures.js'
+import { viewerGestures } from './viewer-gestures.js'
 import { ViewerUI } from './viewer-ui.js'
 
 /** `<ziggurat-viewer>`: shows an image, or several to page through. Image coordinates are in image pixels. */
@@ -65,7 +65,7 @@ export class ZigguratViewer extends ZoomableElement {
     this.#ui.styled.then(() => watchSize(this.#ui.canvas, (size) => this.#resized(size), signal))
     this.addEventListener('motion', ({ detail }) => this.#ui.controls.showMotion(detail), { signal })
     this.#ui.overlays.watch(signal)
-    bindPointerEvents(this.#ui.surface, gestures(this, this.#pager), signal, this)
+    bindPointerEvents(this.#ui.surface, viewerGestures(this, this.#pager), signal, this)
     this.addEventListener('keydown', (event) => {
       // The space bar presses a focused button.
       const isPress = event.key === ' ' && event.composedPath()[0] instanceof HTMLButtonElement
