@@ -53,7 +53,7 @@ export function viewerGestures(viewer, pager) {
       canPan = camera.canPan(x, y)
       return false
     })
-    return !canPan && !isCropping() && pager.wayOf(x, y) !== 0
+    return !canPan && !isCropping() && pager.stepsToward(x, y) !== 0
   }
   return {
     ...gestureHandlers(act),
@@ -103,10 +103,10 @@ export function viewerGestures(viewer, pager) {
       const action = trackpadPan.read(move, turnsPage)
       if (action === 'move') act((camera) => camera.scroll(move.x, move.y))
       if (action !== 'pull' && action !== 'turn') return
-      if (pager.turning) pager.finish()
+      if (pager.animation) pager.finish()
       const { axis, pull } = trackpadPan
-      const way = axis === 'x' ? pager.wayOf(-Math.sign(pull), 0) : pager.wayOf(0, -Math.sign(pull))
-      pager.pull(-way * pager.sign * Math.abs(pull))
+      const steps = axis === 'x' ? pager.stepsToward(-Math.sign(pull), 0) : pager.stepsToward(0, -Math.sign(pull))
+      pager.pull(-steps * pager.sign * Math.abs(pull))
       if (action === 'turn') pager.release(Math.sign(pager.offset))
       else releaseTimer = setTimeout(() => pager.release(0, true), LIFT_DELAY)
     },

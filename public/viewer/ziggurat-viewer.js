@@ -90,14 +90,14 @@ export class ZigguratViewer extends ZoomableElement {
     queueMicrotask(() => {
       if (this.isConnected) return
       const { destination: viewport, fitMode } = this.#renderer.camera ?? {}
-      if (this.#pager.yield()) {
+      if (this.#pager.cancelTurn()) {
         // Waiting changes apply to the image to which the page was turning.
         this.#requested = this.images[this.index]
         this.#saved = { what: this.#requested }
         this.#notifyPage()
       } else {
         this.#saved = this.#requested ? { what: this.#requested, viewport, fitMode } : null
-        this.#pager.forget()
+        this.#pager.discardPreviews()
       }
       this.#close()
     })
@@ -131,7 +131,7 @@ export class ZigguratViewer extends ZoomableElement {
   }
 
   #clear() {
-    const hasTurned = this.#pager.yield()
+    const hasTurned = this.#pager.cancelTurn()
     this.#requested = null
     this.#control.discardPending()
     this.#close()
@@ -222,7 +222,7 @@ export class ZigguratViewer extends ZoomableElement {
    */
   open(what) {
     if (this.#album.isOfSource) this.#setAlbum([])
-    const hasTurned = this.#pager.yield()
+    const hasTurned = this.#pager.cancelTurn()
     this.#control.discardPending()
     const opened = this.#open(what, null)
     if (hasTurned) this.#notifyPage()
@@ -329,7 +329,7 @@ export class ZigguratViewer extends ZoomableElement {
     this.#pager.finish()
     if (!Number.isInteger(index) || index < 0 || index >= this.images.length || index === this.index) return
     this.#control.discardPending()
-    if (Math.abs(index - this.index) === 1) this.#pager.glide(index - this.index)
+    if (Math.abs(index - this.index) === 1) this.#pager.slideBy(index - this.index)
     else this.#pager.goTo(index)
   }
 
