@@ -5,7 +5,7 @@ import { toast } from './toast.js'
 
 /**
  * Saves a part of the open image as a new image on the server, and reports the result to the user.
- * @param {import('../page/page.js').PicturePage} page
+ * @param {import('../page/page.js').ImagePage} page
  * @param {object} wish region, rotation, flip and straighten: the body of the API's `copies`
  */
 export async function saveCopy(page, wish) {
@@ -15,7 +15,7 @@ export async function saveCopy(page, wish) {
     const begun = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/copies`), wish)
     const { status, image } = await ended(begun.id, t('copyFailed'))
     if (status !== 'done') return toast(t('copyFailed'))
-    page.changed()
+    page.imageChanged()
     toast(t('copySaved', { id: image }), t('showCopy'), () => location.assign(serverURL(`view/${encodeURIComponent(image)}`)))
   } catch (error) { toast(error.message) }
 }

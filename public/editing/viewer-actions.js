@@ -8,7 +8,7 @@ export { saveCopy } from './copying.js'
 
 /**
  * Returns the actions on the open image for users with write access.
- * @param {import('../page/page.js').PicturePage} page
+ * @param {import('../page/page.js').ImagePage} page
  * @returns {{ name: string, run(): void }[]} items of the viewer's menu
  */
 export function editingActions(page) {
@@ -22,7 +22,7 @@ export function editingActions(page) {
       source.title = imageTitle(source.details)
       viewer.dispatchEvent(new Event('open'))
       viewer.showMessage(t('saved'))
-      page.changed()
+      page.imageChanged()
     }).catch(fail)
   }
   const remove = async () => {

@@ -1,5 +1,5 @@
 import { galleryTranslator } from '../i18n/gallery.js'
-import { rememberedOpen } from '../paging/album.js'
+import { storedOpenItem } from '../paging/album.js'
 import { EmptyState } from './empty-state.js'
 import { FolderBar } from './folder-bar.js'
 import { Grid } from './grid.js'
@@ -105,7 +105,7 @@ export class Gallery {
 
   #returned() {
     this.left = history.state?.place ?? null
-    if (this.left && this.left.ring !== null) this.left.open = rememberedOpen(sessionStorage)
+    if (this.left && this.left.ring !== null) this.left.open = storedOpenItem(sessionStorage)
   }
 
   #comeBack() {

@@ -5,7 +5,7 @@ import { define, make } from '../viewer/element.js'
 import { pathId, viewQuery } from '../viewer/view-hash.js'
 import { ZigguratViewer } from '../viewer/ziggurat-viewer.js'
 import { zoomIn, zoomOut } from './open-transition.js'
-import { PicturePage, apiURL, viewURL } from './page.js'
+import { ImagePage, apiURL, viewURL } from './page.js'
 
 /** @typedef {import('../paging/album.js').Album} Album */
 /** @typedef {{ frame: HTMLElement | null, image: { width: number, height: number } }} Thumbnail */
@@ -17,7 +17,7 @@ const ABOVE = '.view, dialog, .toast, .spoken'
  * Opens images over the gallery, in its document. Each image has its own address and history entry, like a page.
  */
 export class Lightbox {
-  /** @type {PicturePage | null} */
+  /** @type {ImagePage | null} */
   page = null
 
   /**
@@ -53,7 +53,7 @@ export class Lightbox {
    * Opens an image that was chosen in the gallery.
    * @param {string} id
    * @param {{ title?: string, size?: { width: number, height: number }, album?: Album | null }} known the parameters of
-   *   `PicturePage.show`
+   *   `ImagePage.show`
    */
   open(id, known) {
     this.expect(id)
@@ -77,8 +77,8 @@ export class Lightbox {
     box.classList.remove('waiting')
     box.inert = false
     this.#cover(true)
-    const page = this.page = new PicturePage(box, { owner: this.owner, gallery: this.address })
-    page.changed = this.changed
+    const page = this.page = new ImagePage(box, { owner: this.owner, gallery: this.address })
+    page.imageChanged = this.changed
     page.show(id, { hash: location.hash, ...known })
     page.viewer.focus({ preventScroll: true, focusVisible: false })
     const thumbnail = this.find(id)
@@ -102,7 +102,7 @@ export class Lightbox {
     if (!globalThis.event?.hasUAVisualTransition) {
       await zoomOut(page.box, source && thumbnail ? thumbnail.frame : null, source?.pyramid.imageSize)
     }
-    page.end()
+    page.close()
     whenIdle(() => this.#prepare())
   }
 
@@ -112,7 +112,7 @@ export class Lightbox {
     const id = isPicture ? pathId(location.pathname) : null
     if (id === (this.page?.id ?? null)) return
     if (!isPicture) return this.#close()
-    this.page?.end()
+    this.page?.close()
     this.#show(id, {})
   }
 

@@ -38,7 +38,7 @@ function thumbnailSnapshot(frame) {
 export async function zoomIn(box, frame, image) {
   const viewer = box.querySelector('#viewer')
   const canvas = thumbnailSnapshot(frame)
-  const drawn = told(viewer)
+  const drawn = whenDrawn(viewer)
   const { viewport } = new Camera(image, windowOf(viewer))
   await move(box, 'growing', canvas, frame, image, (thumbnail) => [thumbnail, { picture: placed(viewport, image) }])
   await drawn
@@ -133,7 +133,7 @@ async function move(box, name, canvas, frame, image, way) {
 }
 
 /** Resolves when the viewer has drawn the image or reported an error. */
-function told(viewer) {
+function whenDrawn(viewer) {
   return new Promise((done) => {
     viewer.addEventListener('open', () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true })
     viewer.addEventListener('error', done, { once: true })
