@@ -28,8 +28,8 @@ async function start() {
       import('./upload.js'), import('../editing/selection.js'), import('../editing/trash-page.js')])
     showUploads(header, reload, rights)
     new Selection(grid, header, reload, rights)
-    gallery.shelf.add(trashButton(reload))
-    gallery.tell()
+    gallery.folderBar.add(trashButton(reload))
+    gallery.updateEmptyState()
   }
   if (!isWelcome) sayItIsOver()
   registerWorker()

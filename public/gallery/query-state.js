@@ -3,7 +3,7 @@ import { dateFormatter } from '../i18n/translator.js'
 /** The gallery's state in its address: the query, the folder and the sort order. */
 
 /**
- * @typedef {{ query: string, folder: string, sort: string }} Asked an empty folder is the whole library; an empty order is
+ * @typedef {{ query: string, folder: string, sort: string }} QueryState an empty folder is the whole library; an empty order is
  *   by name
  */
 
@@ -13,7 +13,7 @@ export const ORDERS = ['', '-date', 'date', '-added', '-size']
 /**
  * Parses an address's query.
  * @param {string} search
- * @returns {Asked}
+ * @returns {QueryState}
  */
 export function parseQuery(search) {
   const parameters = new URLSearchParams(search)
@@ -23,7 +23,7 @@ export function parseQuery(search) {
 
 /**
  * Returns the address for a state: the inverse of `parseQuery`.
- * @param {Asked} asked
+ * @param {QueryState} state
  */
 export function formatQuery({ query, folder, sort }) {
   const parameters = new URLSearchParams()

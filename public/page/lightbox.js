@@ -58,7 +58,7 @@ export class Lightbox {
   open(id, known) {
     this.expect(id)
     this.address = location.href
-    history.pushState({ isOver: true }, '', viewURL(id))
+    history.pushState({ isLightbox: true }, '', viewURL(id))
     this.#show(id, known)
   }
 

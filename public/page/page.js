@@ -99,7 +99,7 @@ export class ImagePage {
     const before = globalThis.navigation?.entries()[navigation.currentEntry.index - 1]
     const isGallerys = before?.url?.split(/[?#]/)[0] === this.back.href.split(/[?#]/)[0]
     // Without the Navigation API, the entry's state says whether the page was opened over the gallery.
-    if (!isGallerys && (globalThis.navigation || !history.state?.isOver)) return
+    if (!isGallerys && (globalThis.navigation || !history.state?.isLightbox)) return
     event.preventDefault()
     history.back()
   }
