@@ -30,12 +30,12 @@ export class Selection {
       press('leave', () => this.leave()), this.count, this.edit, this.moveIn, this.moveOut, this.delete)
     grid.box.after(this.bar)
     document.body.classList.add('writable')
-    grid.dress = (link) => {
+    grid.decorate = (link) => {
       if (!this.may(link.dataset.index)) return
       link.firstElementChild.append(make('span', { className: 'tick' }, icon('check')))
       this.mark(link)
     }
-    for (const link of grid.shown.values()) grid.dress(link)
+    for (const link of grid.shown.values()) grid.decorate(link)
     this.listen(grid.box)
     const note = takeFlashMessage()
     if (note) offerUndo(note, note.ids.size, reload)
@@ -109,7 +109,7 @@ export class Selection {
       this.toggle(grid.focused)
     } else if (event.shiftKey && /^(Arrow|Home|End)/.test(event.key)) {
       if (!this.chosen.size) this.toggle(grid.focused)
-      grid.key(event)
+      grid.handleKey(event)
       event.stopPropagation()
       this.extend(grid.focused)
     }

@@ -9,8 +9,8 @@ const BUILD = 'ziggurat build PICTURES --library DIR'
 export class EmptyState {
   /**
    * @param {HTMLElement} box the container in the page
-   * @param {{ retry(): void, navigate(state: Partial<import('./query-state.js').QueryState>): void }} page requests the list
-   *   again; requests another list
+   * @param {{ retry(): void, navigate(state: Partial<import('./query-state.js').QueryState>): void }} page
+   *   requests the list again; requests another list
    */
   constructor(box, { retry, navigate }) {
     this.note = box.querySelector('#note')

@@ -18,17 +18,17 @@ export class Library {
    *   in the form of the API's parameters, and the number of images per request
    */
   constructor(query, read = readJSON, book = null, { folder = '', sort = '', fields = '', limit = PAGE } = {}) {
-    Object.assign(this, { query, read, book, folder, sort, fields, limit, images: [], cursor: null, isComplete: false, reading: null })
+    Object.assign(this, { query, read, book, folder, sort, fields, limit, images: [], cursor: null, isComplete: false, pending: null })
     this.abort = new AbortController()
   }
 
   more() {
     if (this.isComplete) return Promise.resolve([])
-    this.reading ??= this.readPage().finally(() => { this.reading = null })
-    return this.reading
+    this.pending ??= this.readPage().finally(() => { this.pending = null })
+    return this.pending
   }
 
-  stop() { this.abort.abort() }
+  cancel() { this.abort.abort() }
 
   async readPage() {
     const query = new URLSearchParams({ limit: String(this.limit) })

@@ -13,8 +13,8 @@ export class LightboxLauncher {
 
   /**
    * @param {import('./grid.js').Grid} grid
-   * @param {{ total(): number, saveScroll(): void, reload(): void }} gallery the number of images, including those not yet
-   *   listed; saves the scroll position; reloads the list
+   * @param {{ total(): number, saveScroll(): void, reload(): void }} gallery the number of images, including those
+   *   not yet listed; saves the scroll position; reloads the list
    */
   constructor(grid, { total, saveScroll, reload }) {
     Object.assign(this, { grid, total, saveScroll, reload })
@@ -46,7 +46,7 @@ export class LightboxLauncher {
 
   /** Loads the lightbox when the thumbnails are loaded and the browser is idle. */
   async preload() {
-    await this.grid.drawn()
+    await this.grid.thumbnailsLoaded()
     whenIdle(() => this.#load())
   }
 
@@ -77,7 +77,7 @@ export class LightboxLauncher {
   }
 
   #closed(id) {
-    this.grid.layOut()
+    this.grid.relayout()
     const index = this.grid.indexOf(id)
     if (index >= 0) this.grid.focus(index, this.focusVisible)
     this.focusVisible = null

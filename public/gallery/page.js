@@ -51,7 +51,7 @@ export class Gallery {
 
   /** Loads the requested list from the start. */
   search() {
-    this.library.stop()
+    this.library.cancel()
     this.library = new Library(this.state.query, undefined, null, this.state)
     if (document.activeElement !== this.field) this.field.value = this.state.query
     const isByDate = /^-?date$/.test(this.state.sort)
@@ -64,7 +64,7 @@ export class Gallery {
   /** Loads the next part of the list, if there is one. */
   async loadMore() {
     const current = this.library
-    if (current.isComplete || current.reading || current.abort.signal.aborted) return
+    if (current.isComplete || current.pending || current.abort.signal.aborted) return
     try {
       const images = await current.more()
       if (current !== this.library) return

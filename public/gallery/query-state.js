@@ -3,8 +3,8 @@ import { dateFormatter } from '../i18n/translator.js'
 /** The gallery's state in its address: the query, the folder and the sort order. */
 
 /**
- * @typedef {{ query: string, folder: string, sort: string }} QueryState an empty folder is the whole library; an empty order is
- *   by name
+ * @typedef {{ query: string, folder: string, sort: string }} QueryState an empty folder is the whole library; an
+ *   empty order is by name
  */
 
 /** The orders in the page's menu. Every order of the API is accepted in an address. */
