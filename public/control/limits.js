@@ -1,3 +1,5 @@
+/** @typedef {import('../geometry/types.js').Size} Size */
+
 const LIMITS = { 'min-scale': 'minScale', 'max-scale': 'maxScale', 'double-tap-scale': 'doubleTapScale' }
 /** The attributes that set the limits of a camera. */
 export const LIMIT_ATTRIBUTES = [...Object.keys(LIMITS), 'two-finger-rotation']
@@ -18,8 +20,7 @@ export function limits(element) {
 /**
  * Reports each size of an element, including the current one, until the signal aborts.
  * @param {Element} element
- * @param {(size: { window: { width: number, height: number }, device: { width: number, height: number } }) => void} callback
- *   receives the size in CSS pixels and in device pixels
+ * @param {(size: { window: Size, device: Size }) => void} callback receives the size in CSS pixels and in device pixels
  * @param {AbortSignal} signal
  */
 export function watchSize(element, callback, signal) {
@@ -39,8 +40,7 @@ export function watchSize(element, callback, signal) {
 /**
  * Returns the size of an observed element in CSS pixels, and in device pixels for its canvas.
  * @param {ResizeObserverEntry} entry
- * @returns {{ window: { width: number, height: number }, device: { width: number, height: number } } | null} null if the
- *   element has no area
+ * @returns {{ window: Size, device: Size } | null} null if the element has no area
  */
 function sizeOf({ contentRect: { width, height }, devicePixelContentBoxSize }) {
   if (!(width > 0 && height > 0)) return null

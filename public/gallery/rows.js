@@ -67,7 +67,7 @@ export class Rows {
     if (this.isOpen) this.add(start, last, Math.min(this.heightFor(sum, last - start), this.style.height))
   }
 
-  /** Returns the height in CSS pixels of a row with `count` images, whose aspect ratios have the sum `shapes`. */
+  /** Returns the height in CSS pixels of a row with `count` images, whose aspect ratios have the sum `ratios`. */
   heightFor(ratios, count) { return ratios > 0 ? (this.width - this.style.gap * (count - 1)) / ratios : Infinity }
 
   add(start, end, height) {

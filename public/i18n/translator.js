@@ -8,8 +8,8 @@ import { root } from './root.js'
 /** @typedef {Record<string, Record<string, any>>} Groups messages and lists of texts, by group and key */
 /**
  * Returns a message.
- * @typedef {(key: string, values?: import('./message.js').Values) => any} Translate the message of the key with the values
- *   inserted; without values, the unformatted entry, such as a list
+ * @typedef {(key: string, values?: import('./message.js').Values) => any} Translate the message of the key with the
+ *   values inserted; without values, the unformatted entry, such as a list
  */
 
 /**
