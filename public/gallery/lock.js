@@ -7,7 +7,7 @@ import { icon } from './icons.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { logIn, session } from './session.js'
 
-const NOTE = 'ziggurat-locked'
+const KEY = 'ziggurat-locked'
 /** The channel on which a page of this server notifies the others that it has locked the space. */
 const channel = () => new BroadcastChannel(`ziggurat-locked ${serverURL('')}`)
 let isWatched = false
@@ -20,11 +20,11 @@ let isLeaving = false
 export async function showLock(header) {
   const { hasSpace } = await session()
   const t = spacesTranslator()
-  const words = t(hasSpace ? 'lock' : 'unlock')
-  header.append(button('round lock', words, hasSpace ? lock : ask, icon(hasSpace ? 'moveOut' : 'moveIn')))
+  const label = t(hasSpace ? 'lock' : 'unlock')
+  header.append(button('round lock', label, hasSpace ? lock : showPasswordDialog, icon(hasSpace ? 'moveOut' : 'moveIn')))
   if (hasSpace) watchSession()
-  else if (sessionStorage.getItem(NOTE)) {
-    sessionStorage.removeItem(NOTE)
+  else if (sessionStorage.getItem(KEY)) {
+    sessionStorage.removeItem(KEY)
     const line = make('p', { className: 'locked', role: 'status' })
     header.after(line)
     // Screen readers announce only changes of a live region.
@@ -37,29 +37,29 @@ export function watchSession() {
   if (isWatched) return
   isWatched = true
   let timer
-  channel().onmessage = () => leave(true)
-  const look = async () => {
+  channel().onmessage = () => leavePage(true)
+  const checkSession = async () => {
     clearTimeout(timer)
     const { hasSpace, expiresIn } = await session(true)
-    if (!hasSpace) return leave(true)
+    if (!hasSpace) return leavePage(true)
     document.body.hidden = false
-    timer = setTimeout(look, Math.min(expiresIn + 1, 60) * 1000)
+    timer = setTimeout(checkSession, Math.min(expiresIn + 1, 60) * 1000)
   }
   // After a return by the back button, the page is hidden until the session is checked.
   addEventListener('pagehide', () => { document.body.hidden = true })
-  addEventListener('pageshow', ({ persisted }) => persisted && look())
-  document.addEventListener('visibilitychange', () => document.hidden || look())
-  look()
+  addEventListener('pageshow', ({ persisted }) => persisted && checkSession())
+  document.addEventListener('visibilitychange', () => document.hidden || checkSession())
+  checkSession()
 }
 
-/** @param {boolean} [isTold] whether the gallery reports that the space was locked */
-function leave(isTold) {
+/** @param {boolean} [isReported] whether the gallery reports that the space was locked */
+function leavePage(isReported) {
   // The page that locks the space receives its own message, too.
   if (isLeaving) return
   isLeaving = true
   document.body.hidden = true
   sessionStorage.clear()
-  if (isTold) sessionStorage.setItem(NOTE, 1)
+  if (isReported) sessionStorage.setItem(KEY, 1)
   if (location.pathname === serverURL('')) location.reload()
   else location.replace(serverURL(''))
 }
@@ -70,13 +70,13 @@ async function lock() {
   const others = channel()
   others.postMessage('')
   others.close()
-  leave()
+  leavePage()
 }
 
-function ask() {
+function showPasswordDialog() {
   const t = spacesTranslator()
   const field = make('input', { type: 'password', required: true, autocomplete: 'current-password' })
-  const fault = make('p', { role: 'alert' })
+  const error = make('p', { role: 'alert' })
   const send = make('button', { className: 'wide', textContent: t('unlockNow') })
   // Both keep the focus while a password is checked, and Enter still submits the form. The property `disabled` would prevent
   // that.
@@ -87,22 +87,22 @@ function ask() {
     if (!isChecking) field.select()
   }
   const submit = oneAtATime(async () => {
-    fault.textContent = ''
-    const answer = await logIn({ password: field.value }).catch(() => null)
-    if (answer?.ok) {
+    error.textContent = ''
+    const response = await logIn({ password: field.value }).catch(() => null)
+    if (response?.ok) {
       sessionStorage.clear()
       location.reload()
       // The page shows the progress until it is replaced.
       return new Promise(() => {})
     }
-    const seconds = Number(answer?.headers.get('Retry-After'))
-    fault.textContent = seconds ? t('wait', { count: seconds }) : answer?.status < 500 ? t('refused') : viewerTranslator()('tryAgain')
-    return seconds > 0 || answer?.status < 500
+    const seconds = Number(response?.headers.get('Retry-After'))
+    error.textContent = seconds ? t('wait', { count: seconds }) : response?.status < 500 ? t('refused') : viewerTranslator()('tryAgain')
+    return seconds > 0 || response?.status < 500
   }, show)
   const onsubmit = (event) => {
     event.preventDefault()
     submit()
   }
   const label = make('label', { textContent: t('password') }, field)
-  showDialog(document.body, t('unlock'), [make('form', { onsubmit }, label, fault, send)], 'narrow')
+  showDialog(document.body, t('unlock'), [make('form', { onsubmit }, label, error, send)], 'narrow')
 }

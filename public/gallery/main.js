@@ -9,13 +9,13 @@ start()
 addEventListener('hashchange', async () => {
   if (!location.hash.startsWith('#token=')) return
   if (await takeToken()) location.reload()
-  else sayItIsOver()
+  else showExpiredLink()
 })
 
 // No top-level await: modules that are imported later import this one, and would wait for it.
 async function start() {
   // English needs no translations. Others were requested together with this script.
-  const [isWelcome] = await Promise.all([takeToken(), loadTranslations()])
+  const [isAccepted] = await Promise.all([takeToken(), loadTranslations()])
   const gallery = new Gallery()
   const { grid } = gallery
   const reload = () => gallery.reload()
@@ -31,11 +31,11 @@ async function start() {
     gallery.folderBar.add(trashButton(reload))
     gallery.updateEmptyState()
   }
-  if (!isWelcome) sayItIsOver()
+  if (!isAccepted) showExpiredLink()
   registerWorker()
 }
 
-async function sayItIsOver() {
+async function showExpiredLink() {
   const [{ toast }, { editingTranslator }] = await Promise.all([import('../editing/toast.js'), import('../i18n/editing.js')])
   toast(editingTranslator()('linkIsOver'))
 }
