@@ -3,7 +3,7 @@ import { localeOf } from '../i18n/translator.js'
 import { viewerTranslator } from '../i18n/viewer.js'
 import { fileAddress } from '../menus/download.js'
 import { copy } from '../menus/share.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 
 const FORMATS = ['jpg', 'png', 'webp']
 /** Aspect ratios, width and height, in the order of the menu. */
@@ -22,8 +22,8 @@ export class CropBar {
     const t = this.t = menusTranslator(viewer)
     const ratios = [null, width / height, ...RATIOS.map(([across, down]) => across / down)]
     const names = [t('anyRatio'), t('ownRatio'), ...RATIOS.map(([across, down]) => `${across} : ${down}`)]
-    this.size = make('output', { className: 'size' })
-    this.link = make('a', {
+    this.size = createElement('output', { className: 'size' })
+    this.link = createElement('a', {
       className: 'wide main', textContent: t('download'), onclick: () => viewer.showMessage(t('downloadBegins')),
     })
     this.ratio = choice(t('ratio'), names, (index) => {
@@ -31,8 +31,8 @@ export class CropBar {
       const isTurned = index === 1 && cropper.viewport.rotation.degrees % 180 !== 0
       cropper.lock(isTurned ? 1 / ratios[1] : ratios[index])
     })
-    this.degrees = make('output', { className: 'degrees' })
-    this.slider = make('input', {
+    this.degrees = createElement('output', { className: 'degrees' })
+    this.slider = createElement('input', {
       type: 'range', min: '-45', max: '45', step: '0.1', value: '0', ariaLabel: t('straighten'),
       oninput: () => cropper.straighten(this.slider.valueAsNumber),
       // A double click resets it, as in other photo editors.
@@ -40,15 +40,15 @@ export class CropBar {
     })
     this.tenths = new Intl.NumberFormat(localeOf(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
     const name = (ending) => `${title || viewerTranslator(viewer)('viewer')}.${ending}`
-    const row = (...children) => make('div', { className: 'row' }, ...children)
-    this.drawing = make('div', { className: 'rows' },
+    const row = (...children) => createElement('div', { className: 'row' }, ...children)
+    this.drawing = createElement('div', { className: 'rows' },
       row(this.ratio, button('', t('turnLeft'), () => viewer.rotate(-90), '↺'),
         button('', t('turnRight'), () => viewer.rotate(90), '↻'), button('wide', t('reset'), () => cropper.reset())),
       ...cropper.canStraighten ? [row(this.slider, this.degrees)] : [],
       row(button('wide', t('cancel'), () => cropper.cancel()), this.size,
         button('wide main', t('done'), () => cropper.finish())))
-    this.shownSize = make('output', { className: 'size' })
-    this.keeping = make('div', { className: 'rows', hidden: true },
+    this.shownSize = createElement('output', { className: 'size' })
+    this.keeping = createElement('div', { className: 'rows', hidden: true },
       row(this.shownSize, choice(t('format'), ['JPEG', 'PNG', 'WebP'], (index) => {
         cropper.format = FORMATS[index]
         this.show()
@@ -58,7 +58,7 @@ export class CropBar {
         ...viewer.saveCopy ? [this.copy = button('wide copy', t('saveCopy'), () => this.save())] : [],
         button('wide', viewerTranslator(viewer)('close'), () => cropper.cancel())))
     this.name = name
-    this.element = make('div', { className: 'cropbar', role: 'toolbar', ariaLabel: t('crop') }, this.drawing, this.keeping)
+    this.element = createElement('div', { className: 'cropbar', role: 'toolbar', ariaLabel: t('crop') }, this.drawing, this.keeping)
   }
 
   /** Shows the size and address of the cropped part. */
@@ -95,5 +95,5 @@ export class CropBar {
 
 function choice(name, options, chosen) {
   const onchange = ({ target }) => chosen(target.selectedIndex)
-  return make('select', { className: 'wide', ariaLabel: name, onchange }, ...options.map((option) => new Option(option)))
+  return createElement('select', { className: 'wide', ariaLabel: name, onchange }, ...options.map((option) => new Option(option)))
 }

@@ -1,5 +1,5 @@
 import { Rotation } from '../geometry/rotation.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 import { webURL } from '../web-url.js'
 import { CropBar } from './bar.js'
 import { cropHandles } from './crop-handles.js'
@@ -22,8 +22,8 @@ export class Cropper {
     Object.assign(this, { viewer, source, root: shadowRoot, image: source.pyramid.imageSize, ratio: null, format: 'jpg', isDone: false })
     this.surface = shadowRoot.querySelector('.surface')
     this.service = webURL(cropService(source), source.address).href
-    this.element = make('div', { className: 'crop' })
-    this.box = make('div', { className: 'frame' })
+    this.element = createElement('div', { className: 'crop' })
+    this.box = createElement('div', { className: 'frame' })
     this.bar = new CropBar(this)
     this.build()
     // Only quarter turns yield a crop that is a region of the image.
@@ -294,7 +294,7 @@ export class Cropper {
 
   build() {
     this.box.append(...cropHandles(this))
-    this.holder = make('div', { className: 'holder' }, this.box)
+    this.holder = createElement('div', { className: 'holder' }, this.box)
     this.element.append(this.holder, this.bar.element)
   }
 }

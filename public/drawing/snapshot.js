@@ -1,4 +1,4 @@
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 import { contextOf } from './level-canvas.js'
 
 /**
@@ -14,7 +14,7 @@ export function snapshot(canvas, animation, ratio, type) {
   let drawn = canvas
   if (canvas.hidden && animation) {
     const { width, height } = canvas
-    drawn = make('canvas', { width, height })
+    drawn = createElement('canvas', { width, height })
     animation.paint(contextOf(drawn), ratio)
   }
   return new Promise((resolve, reject) => drawn.toBlob(

@@ -1,7 +1,7 @@
 import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 import { callAPI } from './api.js'
 
 const NAMES = ['title', 'caption', 'keywords']
@@ -16,15 +16,15 @@ export async function editImage(root, id, saved) {
   const t = editingTranslator(root.host)
   const url = serverURL(`api/images/${encodeURIComponent(id)}`)
   let image = await callAPI('GET', url)
-  const fault = make('p', { role: 'alert' })
-  const form = make('form', { className: 'edit' })
+  const fault = createElement('p', { role: 'alert' })
+  const form = createElement('form', { className: 'edit' })
   const rows = NAMES.map((name) => {
-    const field = make(name === 'caption' ? 'textarea' : 'input', { rows: 4, value: words(image[name]), autocomplete: 'off' })
-    const row = { name, field, was: field.value, theirs: make('p', { className: 'theirs', hidden: true }) }
-    form.append(make('label', { textContent: t(name) }, field), row.theirs)
+    const field = createElement(name === 'caption' ? 'textarea' : 'input', { rows: 4, value: words(image[name]), autocomplete: 'off' })
+    const row = { name, field, was: field.value, theirs: createElement('p', { className: 'theirs', hidden: true }) }
+    form.append(createElement('label', { textContent: t(name) }, field), row.theirs)
     return row
   })
-  const send = make('button', { className: 'wide', textContent: t('save') })
+  const send = createElement('button', { className: 'wide', textContent: t('save') })
   form.append(fault, send)
   const merge = async () => {
     image = await callAPI('GET', url)

@@ -2,7 +2,7 @@ import { icon } from '../gallery/icons.js'
 import { Library } from '../gallery/library.js'
 import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 import { callAPI, isPrivate } from './api.js'
 import { editImage } from './form.js'
 import { announce, toast } from './toast.js'
@@ -21,18 +21,18 @@ export class Selection {
     this.start = button('round select', t('select'), () => this.isOn ? this.leave() : this.enter(), icon('select'))
     header.append(this.start)
     const press = (name, run) => button(`round ${name}`, t(name), run, icon(name))
-    this.count = make('span')
+    this.count = createElement('span')
     this.edit = press('edit', () => this.change())
     this.moveIn = press('moveIn', () => this.move('space'))
     this.moveOut = press('moveOut', () => this.move('library'))
     this.delete = press('delete', () => this.remove())
-    this.bar = make('div', { className: 'selection', role: 'toolbar', ariaLabel: t('selection'), hidden: true },
+    this.bar = createElement('div', { className: 'selection', role: 'toolbar', ariaLabel: t('selection'), hidden: true },
       press('leave', () => this.leave()), this.count, this.edit, this.moveIn, this.moveOut, this.delete)
     grid.box.after(this.bar)
     document.body.classList.add('writable')
     grid.decorate = (link) => {
       if (!this.may(link.dataset.index)) return
-      link.firstElementChild.append(make('span', { className: 'tick' }, icon('check')))
+      link.firstElementChild.append(createElement('span', { className: 'tick' }, icon('check')))
       this.mark(link)
     }
     for (const link of grid.shown.values()) grid.decorate(link)

@@ -1,8 +1,8 @@
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 
 const [READ, REACH] = [4000, 12_000] // ms
 
-const spoken = make('p', { className: 'spoken', role: 'status' })
+const spoken = createElement('p', { className: 'spoken', role: 'status' })
 document.body.append(spoken)
 
 /**
@@ -23,7 +23,7 @@ export function toast(words, name, run) {
     line.remove()
     run()
   }
-  const line = make('div', { className: 'toast' }, make('span', { textContent: words }),
+  const line = createElement('div', { className: 'toast' }, createElement('span', { textContent: words }),
     ...run ? [button('wide', name, act)] : [])
   const leave = () => line.matches(':hover, :focus-within') ? setTimeout(leave, READ) : line.remove()
   setTimeout(leave, run ? REACH : READ)

@@ -1,7 +1,7 @@
 import { dateFormatter } from '../i18n/translator.js'
 import { editingTranslator } from '../i18n/editing.js'
 import { showDialog } from '../viewer/dialog.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 import { icon } from '../gallery/icons.js'
 import { toast } from './toast.js'
 import { restore, trash } from './trash.js'
@@ -22,8 +22,8 @@ export function trashButton(restored) {
  */
 export async function showTrash(restored) {
   const t = editingTranslator()
-  const list = make('ul', {})
-  const empty = make('p', { textContent: t('trashIsEmpty') })
+  const list = createElement('ul', {})
+  const empty = createElement('p', { textContent: t('trashIsEmpty') })
   const fill = async () => {
     const deletions = await trash()
     empty.hidden = deletions.length > 0
@@ -36,7 +36,7 @@ export async function showTrash(restored) {
   }
   try {
     await fill()
-    showDialog(document.body, t('trash'), [make('p', { textContent: t('trashKeeps') }), empty, list], 'trash')
+    showDialog(document.body, t('trash'), [createElement('p', { textContent: t('trashKeeps') }), empty, list], 'trash')
   } catch ({ message }) {
     toast(message)
   }
@@ -54,6 +54,6 @@ function row({ images, deletedAt, expires }, run) {
       toast(message)
     })
   })
-  return make('li', {}, make('strong', { textContent: images.length > NAMES ? t('andMore', { names, count: images.length - NAMES }) : names }),
-    make('span', { textContent: t('deletedAt', { time: when.format(deletedAt * 1000), count: hours }) }), back)
+  return createElement('li', {}, createElement('strong', { textContent: images.length > NAMES ? t('andMore', { names, count: images.length - NAMES }) : names }),
+    createElement('span', { textContent: t('deletedAt', { time: when.format(deletedAt * 1000), count: hours }) }), back)
 }

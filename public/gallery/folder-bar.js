@@ -1,5 +1,5 @@
 import { galleryTranslator } from '../i18n/gallery.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 import { ORDERS, formatQuery } from './query-state.js'
 
 /** The bar above the grid: the path of the open folder, its subfolders, and the sort order. */
@@ -12,8 +12,8 @@ export class FolderBar {
     this.box = box
     this.navigate = navigate
     const t = this.t = galleryTranslator()
-    this.links = make('nav', { className: 'places', ariaLabel: t('folders') })
-    this.order = make('select', { id: 'order', ariaLabel: t('sort'), onchange: () => navigate({ sort: this.order.value }) })
+    this.links = createElement('nav', { className: 'places', ariaLabel: t('folders') })
+    this.order = createElement('select', { id: 'order', ariaLabel: t('sort'), onchange: () => navigate({ sort: this.order.value }) })
     box.append(this.links, this.order)
   }
 
@@ -34,7 +34,7 @@ export class FolderBar {
    */
   show(state, folders, total) {
     const { folder, sort } = state
-    const link = (className, text, to) => make('a', {
+    const link = (className, text, to) => createElement('a', {
       className, textContent: text, href: formatQuery({ ...state, folder: to }), onclick: (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return
         event.preventDefault()
@@ -53,7 +53,7 @@ export class FolderBar {
     this.links.replaceChildren(...path, ...below)
     const names = this.t('orders')
     const orders = ORDERS.includes(sort) ? ORDERS : [...ORDERS, sort]
-    this.order.replaceChildren(...orders.map((value) => make('option', {
+    this.order.replaceChildren(...orders.map((value) => createElement('option', {
       value, textContent: names[value || 'name'] ?? value, selected: value === sort })))
     this.order.hidden = total < 2
     this.links.hidden = !this.links.childElementCount

@@ -1,7 +1,7 @@
 import { galleryTranslator } from '../i18n/gallery.js'
 import { imageTitle, zigguratSource } from '../sources/ziggurat.js'
 import { serverURL } from '../urls.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 import { icon } from './icons.js'
 import { Rows } from './rows.js'
 
@@ -142,7 +142,7 @@ export class Grid {
     }
     for (const { start, y, heading } of rows) {
       if (!heading || this.headings.has(start)) continue
-      const line = make('h2', { className: 'date', textContent: heading })
+      const line = createElement('h2', { className: 'date', textContent: heading })
       line.style.transform = `translateY(${y - this.rows.style.heading}px)`
       this.box.insertBefore(line, this.shown.get(start))
       this.headings.set(start, line)
@@ -161,7 +161,7 @@ export class Grid {
       frame.style.gridTemplate = `${tracks(height)} / ${tracks(width)}`
       for (let row = 0; row * tileSize < height; row += 1) {
         for (let column = 0; column * tileSize < width; column += 1) {
-          const img = make('img', { alt: '', decoding: 'async', src: tileURL(level, column, row), onload() {
+          const img = createElement('img', { alt: '', decoding: 'async', src: tileURL(level, column, row), onload() {
             img.className = 'there'
             const isWhole = Math.abs(place.width / place.height - image.width / image.height) < 0.02
             if (isWhole && level === singleTileLevel && level < wanted) showLevel(level + 1)
@@ -175,16 +175,16 @@ export class Grid {
 
   createLink(index) {
     const image = this.images[index]
-    const link = make('a', {
+    const link = createElement('a', {
       className: image.isBook ? 'picture book' : 'picture', href: serverURL(`view/${encodeURIComponent(image.cover ?? image.id)}`), tabIndex: index === this.focused ? 0 : -1,
       onclick: (event) => this.opened(Number(link.dataset.index), event),
-    }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
+    }, createElement('span', { className: 'frame' }), createElement('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index
     if (image.id.startsWith('~/')) link.ariaDescription = galleryTranslator()('private')
     const kind = image.isBook ? 'book' : image.animated ? 'moves' : null
     if (kind) {
       const name = galleryTranslator()(kind)
-      link.firstChild.append(make('span', { className: 'badge', role: 'img', ariaLabel: name, title: name }, icon(kind)))
+      link.firstChild.append(createElement('span', { className: 'badge', role: 'img', ariaLabel: name, title: name }, icon(kind)))
     }
     let next = null
     for (const [other, element] of this.shown) {

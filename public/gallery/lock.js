@@ -2,7 +2,7 @@ import { spacesTranslator } from '../i18n/spaces.js'
 import { viewerTranslator } from '../i18n/viewer.js'
 import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 import { icon } from './icons.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { logIn, session } from './session.js'
@@ -25,7 +25,7 @@ export async function showLock(header) {
   if (hasSpace) watchSession()
   else if (sessionStorage.getItem(KEY)) {
     sessionStorage.removeItem(KEY)
-    const line = make('p', { className: 'locked', role: 'status' })
+    const line = createElement('p', { className: 'locked', role: 'status' })
     header.after(line)
     // Screen readers announce only changes of a live region.
     setTimeout(() => { line.textContent = t('sessionEnded') })
@@ -75,9 +75,9 @@ async function lock() {
 
 function showPasswordDialog() {
   const t = spacesTranslator()
-  const field = make('input', { type: 'password', required: true, autocomplete: 'current-password' })
-  const error = make('p', { role: 'alert' })
-  const send = make('button', { className: 'wide', textContent: t('unlockNow') })
+  const field = createElement('input', { type: 'password', required: true, autocomplete: 'current-password' })
+  const error = createElement('p', { role: 'alert' })
+  const send = createElement('button', { className: 'wide', textContent: t('unlockNow') })
   // Both keep the focus while a password is checked, and Enter still submits the form. The property `disabled` would prevent
   // that.
   const show = (isChecking) => {
@@ -103,6 +103,6 @@ function showPasswordDialog() {
     event.preventDefault()
     submit()
   }
-  const label = make('label', { textContent: t('password') }, field)
-  showDialog(document.body, t('unlock'), [make('form', { onsubmit }, label, error, send)], 'narrow')
+  const label = createElement('label', { textContent: t('password') }, field)
+  showDialog(document.body, t('unlock'), [createElement('form', { onsubmit }, label, error, send)], 'narrow')
 }

@@ -1,7 +1,7 @@
 import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 import { icon } from './icons.js'
 import { cancel, maxUploadSize, send } from './tus.js'
 
@@ -45,13 +45,13 @@ class Panel {
     /** Names of files that this page uploads. The server's event may arrive before this page knows the upload's id. */
     this.queued = new Set()
     this.sending = 0
-    this.unfinishedNote = make('p', { className: 'left', hidden: true })
-    this.list = make('ul', { ariaLive: 'polite' })
-    this.phone = make('figure', { hidden: true })
-    this.intoSpace = make('input', { type: 'checkbox', checked: canWriteSpace, disabled: !canWrite })
+    this.unfinishedNote = createElement('p', { className: 'left', hidden: true })
+    this.list = createElement('ul', { ariaLive: 'polite' })
+    this.phone = createElement('figure', { hidden: true })
+    this.intoSpace = createElement('input', { type: 'checkbox', checked: canWriteSpace, disabled: !canWrite })
     this.parts = [
-      make('p', { textContent: t(isPhone ? 'choosePhone' : 'dropHere') }),
-      make('label', { className: 'into', hidden: !canWriteSpace }, this.intoSpace, t('intoSpace')),
+      createElement('p', { textContent: t(isPhone ? 'choosePhone' : 'dropHere') }),
+      createElement('label', { className: 'into', hidden: !canWriteSpace }, this.intoSpace, t('intoSpace')),
       ...this.fileInput('choose', t('choosePictures'), { multiple: true }),
       ...this.fileInput('camera', t('takePhoto'), {}), this.unfinishedNote, this.list, this.phone]
   }
@@ -63,7 +63,7 @@ class Panel {
     }
     // On a desktop, browsers would hide RAW files and slides with this filter.
     const accept = isPhone ? 'image/*' : ''
-    const field = make('input', { type: 'file', accept, id, hidden: true, onchange, ...properties })
+    const field = createElement('input', { type: 'file', accept, id, hidden: true, onchange, ...properties })
     if (!properties.multiple) field.setAttribute('capture', 'environment')
     return [field, button('wide', label, () => field.click())]
   }
@@ -79,8 +79,8 @@ class Panel {
     const response = await fetch(serverURL('api/pairing.svg'))
     if (response.status !== 200) return
     const src = URL.createObjectURL(await response.blob())
-    this.phone.replaceChildren(make('img', { alt: this.t('phoneCode'), width: 164, height: 164, src }),
-      make('figcaption', { textContent: this.t('phone') }))
+    this.phone.replaceChildren(createElement('img', { alt: this.t('phoneCode'), width: 164, height: 164, src }),
+      createElement('figcaption', { textContent: this.t('phone') }))
     this.phone.hidden = false
   }
 
@@ -149,11 +149,11 @@ class Row {
     this.panel = panel
     const t = this.t = editingTranslator()
     this.abort = new AbortController()
-    this.name = make('a', { textContent: file.name })
-    this.bar = make('progress', { max: 2, value: 0, ariaLabel: file.name })
-    this.statusText = make('span', { textContent: t('queued') })
+    this.name = createElement('a', { textContent: file.name })
+    this.bar = createElement('progress', { max: 2, value: 0, ariaLabel: file.name })
+    this.statusText = createElement('span', { textContent: t('queued') })
     this.button = button('wide', t('cancel'), () => this.cancel())
-    this.item = make('li', {}, this.name, this.bar, this.statusText, this.button)
+    this.item = createElement('li', {}, this.name, this.bar, this.statusText, this.button)
     panel.list.append(this.item)
   }
 

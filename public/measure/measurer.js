@@ -1,7 +1,7 @@
 import { menusTranslator } from '../i18n/menus.js'
 import { viewerTranslator } from '../i18n/viewer.js'
 import { formatLength } from '../viewer/descriptions.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 
 const STEP = 8 // CSS px
 const MARGIN = 24 // CSS px, so that no end lies outside the window
@@ -25,12 +25,12 @@ export class Measurer {
     const { width, height } = viewport
     // At one and three quarters of the window's width.
     this.ends = [1, 3].map((part) => viewport.imagePoint({ x: width * part / 4, y: height / 2 }))
-    this.line = make('span', { className: 'span', ariaHidden: 'true' })
-    this.words = make('output', { className: 'length' })
+    this.line = createElement('span', { className: 'span', ariaHidden: 'true' })
+    this.words = createElement('output', { className: 'length' })
     this.grips = this.ends.map((_, index) => this.grip(index))
     const close = button('wide', viewerTranslator(viewer)('close'), () => this.end(), '×')
-    this.label = make('div', { className: 'label' }, this.words, close)
-    this.element = make('div', { className: 'measure', role: 'group', ariaLabel: this.t('measure') }, this.line, ...this.grips, this.label)
+    this.label = createElement('div', { className: 'label' }, this.words, close)
+    this.element = createElement('div', { className: 'measure', role: 'group', ariaLabel: this.t('measure') }, this.line, ...this.grips, this.label)
     viewer.shadowRoot.querySelector('.surface').after(this.element)
     this.listen()
     this.show()

@@ -4,7 +4,7 @@ import { viewerTranslator } from '../i18n/viewer.js'
 import { fetchJSON, object, positive } from '../sources/document.js'
 import { seenPart } from '../viewer/descriptions.js'
 import { showDialog } from '../viewer/dialog.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 import { webURL } from '../web-url.js'
 import { bytesWords } from './details.js'
 import { saveView } from './share.js'
@@ -48,11 +48,11 @@ export function showDownloads(viewer) {
   const t = menusTranslator(viewer)
   const { title, details } = source
   const image = source.pyramid.imageSize
-  const list = make('div', { className: 'lines' })
+  const list = createElement('div', { className: 'lines' })
   const dialog = showDialog(shadowRoot, t('download'), [list])
   const line = (name, fact, properties) => {
-    const what = make('span', { className: 'fact', textContent: fact })
-    list.append(make(properties.href ? 'a' : 'button', { className: 'line', ...properties }, name, what))
+    const what = createElement('span', { className: 'fact', textContent: fact })
+    list.append(createElement(properties.href ? 'a' : 'button', { className: 'line', ...properties }, name, what))
     return what
   }
   const begun = () => {

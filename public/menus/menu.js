@@ -1,4 +1,4 @@
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 
 /**
  * Shows a menu, and closes any other one. The menu takes the focus and returns it when it closes. It does not cover its
@@ -20,12 +20,12 @@ export function showMenu(root, point, items, label) {
     menu.remove()
     if (back) before.focus({ preventScroll: true })
   }
-  const menu = make('div', { className: 'menu', role: 'menu', ariaLabel: label }, ...items.map(({ name, run }) => {
+  const menu = createElement('div', { className: 'menu', role: 'menu', ariaLabel: label }, ...items.map(({ name, run }) => {
     const onclick = () => {
       close()
       run()
     }
-    return make('button', { type: 'button', tabIndex: -1, role: 'menuitem', textContent: name, onclick })
+    return createElement('button', { type: 'button', tabIndex: -1, role: 'menuitem', textContent: name, onclick })
   }))
   menu.addEventListener('close', () => close())
   menu.onkeydown = (event) => {

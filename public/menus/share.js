@@ -1,6 +1,6 @@
 import { viewerTranslator } from '../i18n/viewer.js'
 import { copyText } from '../viewer/dialog.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 import { encodeView } from '../viewer/view-hash.js'
 
 /** Returns the page's address with the current view. */
@@ -27,6 +27,6 @@ export async function copy(viewer, heading, text, copied) {
 /** Saves the current view as an image file of the canvas's size. */
 export async function saveView(viewer) {
   const href = URL.createObjectURL(await viewer.snapshot())
-  make('a', { href, download: `${viewer.source?.title || viewerTranslator(viewer)('viewer')}.png` }).click()
+  createElement('a', { href, download: `${viewer.source?.title || viewerTranslator(viewer)('viewer')}.png` }).click()
   setTimeout(() => URL.revokeObjectURL(href), 10_000)
 }

@@ -4,7 +4,7 @@ import { menusTranslator } from '../i18n/menus.js'
 import { viewerTranslator } from '../i18n/viewer.js'
 import { Measurer } from '../measure/measurer.js'
 import { pairList, showDialog } from '../viewer/dialog.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 import { citation, detailPairs } from './details.js'
 import { showDownloads } from './download.js'
 import { showMenu } from './menu.js'
@@ -46,12 +46,12 @@ export function showViewMenu(viewer, point) {
 /** Shows the list of layers, with the current one selected. */
 function showLayers(viewer) {
   const { layers, layer } = viewer.source
-  const list = make('div', { className: 'lines' }, ...layers.map(({ label }, index) => {
+  const list = createElement('div', { className: 'lines' }, ...layers.map(({ label }, index) => {
     const choose = async () => {
       dialog.close()
       await viewer.showLayer(index)
     }
-    return make('button', { type: 'button', className: 'line', textContent: label, onclick: choose, ariaPressed: String(index === layer) })
+    return createElement('button', { type: 'button', className: 'line', textContent: label, onclick: choose, ariaPressed: String(index === layer) })
   }))
   const dialog = showDialog(viewer.shadowRoot, menusTranslator(viewer)('layers'), [list])
   list.children[layer]?.focus({ preventScroll: true })

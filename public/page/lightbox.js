@@ -1,7 +1,7 @@
 import { whenIdle } from '../idle.js'
 import { firstViewURL, forgetPreloaded, preloadFirstView } from '../sources/preload.js'
 import { serverURL } from '../urls.js'
-import { define, make } from '../viewer/element.js'
+import { createElement, defineElement } from '../viewer/element.js'
 import { pathId, viewQuery } from '../viewer/view-hash.js'
 import { ZigguratViewer } from '../viewer/ziggurat-viewer.js'
 import { zoomIn, zoomOut } from './open-transition.js'
@@ -31,7 +31,7 @@ export class Lightbox {
    */
   constructor({ owner, find, changed, closed }) {
     Object.assign(this, { owner, find, changed, closed, title: document.title, address: location.href })
-    define('ziggurat-viewer', ZigguratViewer)
+    defineElement('ziggurat-viewer', ZigguratViewer)
     this.#prepare()
     addEventListener('popstate', () => this.#follow())
   }
@@ -65,7 +65,7 @@ export class Lightbox {
   /** Creates a hidden page in advance, so that its size is known and its canvas is allocated. */
   #prepare() {
     if (this.next) return
-    this.next = make('div', { className: 'view waiting', inert: true })
+    this.next = createElement('div', { className: 'view waiting', inert: true })
     this.next.append(document.getElementById('page').content.cloneNode(true))
     document.body.append(this.next)
   }

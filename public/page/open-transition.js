@@ -1,6 +1,6 @@
 import { fitScale } from '../geometry/fit.js'
 import { Camera } from '../viewer/camera.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 
 /** @typedef {{ width: number, height: number }} Size */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Rectangle in CSS pixels of the window */
@@ -16,7 +16,7 @@ const WAY = { duration: 150, easing: 'cubic-bezier(.2, .7, .2, 1)', fill: 'forwa
 function thumbnailSnapshot(frame) {
   const tiles = [...frame?.querySelectorAll('img') ?? []].filter((img) => img.complete && img.naturalWidth > 0)
   if (tiles.length === 0) return null
-  const canvas = make('canvas', {})
+  const canvas = createElement('canvas', {})
   const [{ naturalWidth, naturalHeight }] = tiles
   const one = tiles.length === 1
   Object.assign(canvas, one ? { width: naturalWidth, height: naturalHeight }

@@ -1,7 +1,7 @@
 import { menusTranslator } from '../i18n/menus.js'
 import { openSource } from '../sources/open.js'
 import { fetchTile } from '../tiles/fetch.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 
 const SIDE = 64 // CSS px of a thumbnail
 const PITCH = SIDE + 6 // CSS px from one to the next
@@ -36,8 +36,9 @@ export class Filmstrip {
 
   constructor(viewer, pager) {
     Object.assign(this, { viewer, pager })
-    this.reel = make('div', { className: 'reel' })
-    this.element = make('div', { className: 'filmstrip', role: 'listbox', ariaLabel: menusTranslator(viewer)('filmstrip'), ariaOrientation: 'horizontal' }, this.reel)
+    this.reel = createElement('div', { className: 'reel' })
+    const label = menusTranslator(viewer)('filmstrip')
+    this.element = createElement('div', { className: 'filmstrip', role: 'listbox', ariaLabel: label, ariaOrientation: 'horizontal' }, this.reel)
     const { signal } = this.#ended
     viewer.shadowRoot.append(this.element)
     pager.changed = () => this.#layOut()
@@ -123,7 +124,7 @@ export class Filmstrip {
   #add(index) {
     const { offset = 0, total = this.#count } = this.viewer.album
     const name = menusTranslator(this.viewer)('imageOf', { index: offset + index + 1, total })
-    const button = make('button', {
+    const button = createElement('button', {
       type: 'button', className: 'thumb', role: 'option', title: name, ariaLabel: name, onclick: () => this.viewer.goTo(index),
     })
     button.style.left = `${this.#position(index) * PITCH}px`
@@ -193,7 +194,7 @@ export class Filmstrip {
  */
 function thumbnail(bitmap) {
   const side = Math.round(SIDE * devicePixelRatio)
-  const canvas = make('canvas', { width: side, height: side })
+  const canvas = createElement('canvas', { width: side, height: side })
   const part = Math.min(bitmap.width, bitmap.height)
   const context = canvas.getContext('2d')
   context.imageSmoothingQuality = 'high'

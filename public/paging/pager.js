@@ -1,7 +1,7 @@
 import { rubberBand } from '../geometry/rubber-band.js'
 import { openSource } from '../sources/open.js'
 import { fetchTile } from '../tiles/fetch.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 
 const GAP = 32 // CSS px
 const MIN_PART = 0.3 // part of the window
@@ -73,7 +73,7 @@ export class Pager {
   }
 
   loadPreview(index) {
-    const preview = make('canvas', { className: 'preview' })
+    const preview = createElement('canvas', { className: 'preview' })
     const abort = new AbortController()
     const ready = openSource(this.list[index], abort.signal).then(async (source) => {
       const bitmap = await fetchTile(source, { level: source.pyramid.singleTileLevel, column: 0, row: 0 }, abort.signal)

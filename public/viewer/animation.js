@@ -1,7 +1,7 @@
 import { levelMatrix } from '../drawing/tile-layout.js'
 import { boundedBytes } from '../sources/size-limit.js'
 import { request, webURL } from '../web-url.js'
-import { make } from './element.js'
+import { createElement } from './element.js'
 
 const PAUSE = 100 // ms of a frame without a duration
 /** Maximum bytes of an animation, which is held in memory as a whole. */
@@ -15,7 +15,7 @@ export class Animation {
   constructor(viewer, { type, url }, base, plays) {
     this.viewer = viewer
     // Without a decoder, the browser plays the file itself, and a pause shows the first frame.
-    this.canvas = make(globalThis.ImageDecoder ? 'canvas' : 'img', { className: 'moving' })
+    this.canvas = createElement(globalThis.ImageDecoder ? 'canvas' : 'img', { className: 'moving' })
     this.frame = 0
     this.plays = false
     /** Tiles without transparency have a white background, so the animation has one, too. */

@@ -1,5 +1,5 @@
 import { percent } from './descriptions.js'
-import { button, make } from './element.js'
+import { button, createElement } from './element.js'
 import { icon } from './icons.js'
 
 /** The control bar of a viewer and its scale bar. */
@@ -11,8 +11,8 @@ export class Controls {
       element.dataset.message = name
       return element
     }
-    this.scale = make('span', { className: 'scale' })
-    this.ruler = make('span', { className: 'ruler', hidden: true })
+    this.scale = createElement('span', { className: 'scale' })
+    this.ruler = createElement('span', { className: 'ruler', hidden: true })
     this.play = press('play')
     this.play.hidden = true
     this.play.dataset.plays = ''
@@ -20,8 +20,8 @@ export class Controls {
     this.strip.hidden = true
     const more = press('more')
     more.ariaHasPopup = 'menu'
-    this.bar = make('div', { className: 'controls', role: 'toolbar' },
-      this.play, press('zoomOut'), this.scale, press('zoomIn'), make('span', { className: 'rule' }),
+    this.bar = createElement('div', { className: 'controls', role: 'toolbar' },
+      this.play, press('zoomOut'), this.scale, press('zoomIn'), createElement('span', { className: 'rule' }),
       press('fit'), press('rotate'), this.strip, press('fullscreen'), more)
     this.bar.part.add('controls')
   }

@@ -1,5 +1,5 @@
 import { viewerTranslator } from '../i18n/viewer.js'
-import { button, make } from './element.js'
+import { button, createElement } from './element.js'
 
 /**
  * Shows a modal dialog.
@@ -11,7 +11,7 @@ import { button, make } from './element.js'
  */
 export function showDialog(root, heading, body, className = '') {
   root.querySelector('dialog')?.remove()
-  const dialog = make('dialog', { className, ariaLabel: heading }, make('h2', { textContent: heading }), ...body,
+  const dialog = createElement('dialog', { className, ariaLabel: heading }, createElement('h2', { textContent: heading }), ...body,
     button('wide', viewerTranslator(root)('close'), () => dialog.close()))
   dialog.onclose = () => {
     // The key that closed the dialog is still being dispatched to it.
@@ -31,8 +31,8 @@ export function showDialog(root, heading, body, className = '') {
  * @param {[string, string][]} pairs
  */
 export function pairList(pairs) {
-  return make('dl', {}, ...pairs.flatMap(([name, value]) =>
-    [make('dt', { textContent: name }), make('dd', { textContent: value })]))
+  return createElement('dl', {}, ...pairs.flatMap(([name, value]) =>
+    [createElement('dt', { textContent: name }), createElement('dd', { textContent: value })]))
 }
 
 /**
@@ -47,7 +47,7 @@ export async function copyText(root, heading, words) {
     await navigator.clipboard.writeText(words)
     return true
   } catch {
-    const field = make('textarea', { readOnly: true, rows: 4, value: words, ariaLabel: heading })
+    const field = createElement('textarea', { readOnly: true, rows: 4, value: words, ariaLabel: heading })
     showDialog(root, heading, [field])
     field.select()
     return false

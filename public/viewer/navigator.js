@@ -1,15 +1,15 @@
-import { make } from './element.js'
+import { createElement } from './element.js'
 
 /** The overview of the whole image with the visible part. A press or drag in it moves the view. */
 export class Navigator {
   constructor(goTo) {
-    this.picture = make('canvas')
+    this.picture = createElement('canvas')
     this.frame = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
     this.seen = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
     // A narrow image is shown wider than it is, so that it can be seen and pressed.
     this.frame.setAttribute('preserveAspectRatio', 'none')
     this.frame.append(this.seen)
-    this.element = make('div', { className: 'navigator', ariaHidden: true, hidden: true }, this.picture, this.frame)
+    this.element = createElement('div', { className: 'navigator', ariaHidden: true, hidden: true }, this.picture, this.frame)
     this.element.part.add('navigator')
     this.image = { width: 1, height: 1 }
     const point = (event) => {

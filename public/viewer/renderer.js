@@ -5,7 +5,7 @@ import { fetchTile } from '../tiles/fetch.js'
 import { TileLoader } from '../tiles/loader.js'
 import { plannedTiles, tileKey } from '../tiles/plan.js'
 import { Camera } from './camera.js'
-import { make } from './element.js'
+import { createElement } from './element.js'
 
 const REDRAW_INTERVAL = 100 // ms between redraws of a view at rest while tiles arrive
 const CACHE_SIZE = 192 * 1024 * 1024 // bytes
@@ -57,7 +57,7 @@ export class Renderer {
     const pyramid = new Pyramid({ width: 2048, height: 2048 }, 512)
     const { viewport } = new Camera(pyramid.imageSize, this.window)
     plannedTiles(pyramid, viewport, viewport, 1)
-    new CanvasPainter(make('canvas', {})).paint(pyramid, viewport, 11, this.ratio, this.cache)
+    new CanvasPainter(createElement('canvas', {})).paint(pyramid, viewport, 11, this.ratio, this.cache)
   }
 
   close() {

@@ -4,7 +4,7 @@ import { viewerTranslator } from '../i18n/viewer.js'
 import { PageButtons } from '../paging/page-buttons.js'
 import { Controls } from './controls.js'
 import { describeView, scaleBar } from './descriptions.js'
-import { make } from './element.js'
+import { createElement } from './element.js'
 import { Navigator } from './navigator.js'
 import { RetryController, isRetryable } from './retry-controller.js'
 import { styled } from './style.js'
@@ -18,21 +18,21 @@ export class ViewerUI {
    */
   constructor(root, { run, goTo }) {
     this.root = root
-    this.canvas = make('canvas', { className: 'picture' })
-    const slot = make('slot', { hidden: true })
-    this.track = make('div', { className: 'track' }, this.canvas, slot)
-    this.surface = make('div', { className: 'surface' }, this.track)
+    this.canvas = createElement('canvas', { className: 'picture' })
+    const slot = createElement('slot', { hidden: true })
+    this.track = createElement('div', { className: 'track' }, this.canvas, slot)
+    this.surface = createElement('div', { className: 'surface' }, this.track)
     this.overlays = new Overlays(root.host, slot, this.surface)
-    this.notice = make('p', { className: 'notice', role: 'status', hidden: true })
-    this.liveRegion = make('p', { className: 'spoken', role: 'status' })
-    this.progress = make('div', { className: 'progress', ariaHidden: true })
+    this.notice = createElement('p', { className: 'notice', role: 'status', hidden: true })
+    this.liveRegion = createElement('p', { className: 'spoken', role: 'status' })
+    this.progress = createElement('div', { className: 'progress', ariaHidden: true })
     this.controls = new Controls(run)
     this.pageButtons = new PageButtons(run, this.controls.strip)
     this.navigator = new Navigator(goTo)
     this.controls.bar.hidden = true
     this.retryController = new RetryController()
     this.updateLabels()
-    this.sizer = make('div', { className: 'room' })
+    this.sizer = createElement('div', { className: 'room' })
     this.styled = styled(root)
     this.styled.then(() => { this.controls.bar.hidden = false })
     root.append(

@@ -1,7 +1,7 @@
 import { gestureHandlers } from '../control/gesture-handlers.js'
 import { bindPointerEvents } from '../gestures/pointer-events.js'
 import { Camera } from '../viewer/camera.js'
-import { Element, make } from '../viewer/element.js'
+import { Element, createElement } from '../viewer/element.js'
 
 const WIDTH = 1000 // CSS px
 
@@ -12,8 +12,8 @@ const WIDTH = 1000 // CSS px
 export class ZigguratZoom extends Element {
   static observedAttributes = ['aspect-ratio']
 
-  #content = make('div', {}, make('slot'))
-  #surface = make('div', {}, this.#content)
+  #content = createElement('div', {}, createElement('slot'))
+  #surface = createElement('div', {}, this.#content)
   #camera
   #frame
   #connected

@@ -108,7 +108,7 @@ test('no words stand in scripts but in these files', () => {
     'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown', 'If-Match', 'Retry-After', 'Upload-Offset', 'Tus-Resumable',
     'ImageService3', 'Upload-Length', 'Upload-Metadata'])
   const words = /^[A-Z][a-z]+([ .,:…]|$)|\p{Letter}{2,} \p{Letter}{2,}.*[.?!…]$|\p{Script=Han}|[äöüßéèà]/u
-  const faulty = "const a = make('p', { title: 'Download' }); t(`Nothing found for ${a}.`); throw new Error('Not seen by people.')"
+  const faulty = "const a = createElement('p', { title: 'Download' }); t(`Nothing found for ${a}.`); throw new Error('Not seen by people.')"
   assert.deepEqual(literals('', faulty).filter((text) => words.test(text)), ['Download', 'Nothing found for '])
   const faults = []
   for (const [path, source] of scripts) {
