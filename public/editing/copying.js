@@ -6,14 +6,14 @@ import { toast } from './toast.js'
 /**
  * Saves a part of the open image as a new image on the server, and reports the result to the user.
  * @param {import('../page/page.js').ImagePage} page
- * @param {object} wish region, rotation, flip and straighten: the body of the API's `copies`
+ * @param {object} request region, rotation, flip and straighten: the body of the API's `copies`
  */
-export async function saveCopy(page, wish) {
+export async function saveCopy(page, request) {
   const { id } = page.viewer.source.details
   const t = editingTranslator(page.viewer)
   try {
-    const begun = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/copies`), wish)
-    const { status, image } = await ended(begun.id, t('copyFailed'))
+    const upload = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/copies`), request)
+    const { status, image } = await uploadFinished(upload.id, t('copyFailed'))
     if (status !== 'done') return toast(t('copyFailed'))
     page.imageChanged()
     toast(t('copySaved', { id: image }), t('showCopy'), () => location.assign(serverURL(`view/${encodeURIComponent(image)}`)))
@@ -26,7 +26,7 @@ export async function saveCopy(page, wish) {
  * @param {string} unknown the error message if the result cannot be received
  * @returns {Promise<{ status: string, image?: string }>} rejected with an `Error` if the connection is closed for good
  */
-function ended(id, unknown) {
+function uploadFinished(id, unknown) {
   return new Promise((done, fail) => {
     const events = new EventSource(serverURL('api/events'))
     events.addEventListener('upload', ({ data }) => {

@@ -16,52 +16,52 @@ export async function editImage(root, id, saved) {
   const t = editingTranslator(root.host)
   const url = serverURL(`api/images/${encodeURIComponent(id)}`)
   let image = await callAPI('GET', url)
-  const fault = createElement('p', { role: 'alert' })
+  const errorLine = createElement('p', { role: 'alert' })
   const form = createElement('form', { className: 'edit' })
   const rows = NAMES.map((name) => {
-    const field = createElement(name === 'caption' ? 'textarea' : 'input', { rows: 4, value: words(image[name]), autocomplete: 'off' })
-    const row = { name, field, was: field.value, theirs: createElement('p', { className: 'theirs', hidden: true }) }
+    const field = createElement(name === 'caption' ? 'textarea' : 'input', { rows: 4, value: fieldText(image[name]), autocomplete: 'off' })
+    const row = { name, field, original: field.value, theirs: createElement('p', { className: 'theirs', hidden: true }) }
     form.append(createElement('label', { textContent: t(name) }, field), row.theirs)
     return row
   })
   const send = createElement('button', { className: 'wide', textContent: t('save') })
-  form.append(fault, send)
+  form.append(errorLine, send)
   const merge = async () => {
     image = await callAPI('GET', url)
     for (const row of rows) {
-      const { name, field, was, theirs } = row
-      const now = words(image[name])
-      const isMine = field.value !== was
-      if (!isMine) field.value = now
-      row.was = isMine ? now : field.value
-      theirs.hidden = !isMine || now === field.value || now === was
+      const { name, field, original, theirs } = row
+      const latest = fieldText(image[name])
+      const isMine = field.value !== original
+      if (!isMine) field.value = latest
+      row.original = isMine ? latest : field.value
+      theirs.hidden = !isMine || latest === field.value || latest === original
       const take = () => {
-        row.was = field.value = now
+        row.original = field.value = latest
         theirs.hidden = true
         field.focus()
       }
-      theirs.replaceChildren(now ? t('theirs', { text: now }) : t('theirsIsEmpty'), button('wide', t('useTheirs'), take))
+      theirs.replaceChildren(latest ? t('theirs', { text: latest }) : t('theirsIsEmpty'), button('wide', t('useTheirs'), take))
     }
     return t('conflict')
   }
   form.onsubmit = async (event) => {
     event.preventDefault()
     const edit = {}
-    for (const { name, field, was } of rows) {
+    for (const { name, field, original } of rows) {
       const value = field.value.trim()
-      if (field.value === was) continue
+      if (field.value === original) continue
       edit[name] = name === 'keywords' ? value.split(',').map((each) => each.trim()).filter(Boolean) : value || null
     }
     if (Object.keys(edit).length === 0) return dialog.close()
     send.disabled = true
     try {
-      const told = await callAPI('PATCH', url, edit, image.tag && { 'If-Match': image.tag })
+      const response = await callAPI('PATCH', url, edit, image.tag && { 'If-Match': image.tag })
       // The change may succeed without a response body.
-      image = told.id ? told : { ...image, ...edit, tag: null }
+      image = response.id ? response : { ...image, ...edit, tag: null }
       dialog.close()
       saved(image)
     } catch (error) {
-      fault.textContent = await (error.status === 412 ? merge() : Promise.reject(error)).catch(({ message }) => message)
+      errorLine.textContent = await (error.status === 412 ? merge() : Promise.reject(error)).catch(({ message }) => message)
     }
     send.disabled = false
   }
@@ -73,4 +73,4 @@ export async function editImage(root, id, saved) {
   dialog.onclick = null
 }
 
-function words(value) { return Array.isArray(value) ? value.join(', ') : (value ?? '').replaceAll('\r\n', '\n') }
+function fieldText(value) { return Array.isArray(value) ? value.join(', ') : (value ?? '').replaceAll('\r\n', '\n') }

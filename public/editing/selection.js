@@ -8,7 +8,7 @@ import { editImage } from './form.js'
 import { announce, toast } from './toast.js'
 import { deleteImages, offerUndo, takeFlashMessage } from './trash.js'
 
-const REST = 450 // ms
+const LONG_PRESS = 450 // ms
 const [SLOP, EDGE, STEP] = [10, 90, 14] // CSS px
 
 /** Selects images in the gallery and applies actions to them. */
@@ -22,10 +22,10 @@ export class Selection {
     header.append(this.start)
     const press = (name, run) => button(`round ${name}`, t(name), run, icon(name))
     this.count = createElement('span')
-    this.edit = press('edit', () => this.change())
-    this.moveIn = press('moveIn', () => this.move('space'))
-    this.moveOut = press('moveOut', () => this.move('library'))
-    this.delete = press('delete', () => this.remove())
+    this.edit = press('edit', () => this.editSelected())
+    this.moveIn = press('moveIn', () => this.moveSelected('space'))
+    this.moveOut = press('moveOut', () => this.moveSelected('library'))
+    this.delete = press('delete', () => this.deleteSelected())
     this.bar = createElement('div', { className: 'selection', role: 'toolbar', ariaLabel: t('selection'), hidden: true },
       press('leave', () => this.leave()), this.count, this.edit, this.moveIn, this.moveOut, this.delete)
     grid.box.after(this.bar)
@@ -33,15 +33,15 @@ export class Selection {
     grid.decorate = (link) => {
       if (!this.may(link.dataset.index)) return
       link.firstElementChild.append(createElement('span', { className: 'tick' }, icon('check')))
-      this.mark(link)
+      this.updateLink(link)
     }
     for (const link of grid.shown.values()) grid.decorate(link)
-    this.listen(grid.box)
-    const note = takeFlashMessage()
-    if (note) offerUndo(note, note.ids.size, reload)
+    this.addListeners(grid.box)
+    const flash = takeFlashMessage()
+    if (flash) offerUndo(flash, flash.ids.size, reload)
   }
 
-  listen(box) {
+  addListeners(box) {
     const at = (target) => {
       const link = target.closest('.picture')
       return link && this.may(link.dataset.index) ? Number(link.dataset.index) : null
@@ -69,14 +69,14 @@ export class Selection {
         navigator.vibrate?.(8)
         this.toggle(index)
         event.target.closest('a').focus({ preventScroll: true })
-      }, REST)
+      }, LONG_PRESS)
     })
     box.addEventListener('pointermove', (event) => {
       if (pressed?.isSpent) {
         if (event.clientY > innerHeight - EDGE) scrollBy(0, STEP)
         if (event.clientY < EDGE) scrollBy(0, -STEP)
         const index = document.elementsFromPoint(event.clientX, event.clientY).map(at).find((each) => each !== null)
-        if (index >= 0 && index !== this.swept) this.extend(this.swept = index)
+        if (index >= 0 && index !== this.lastIndex) this.extend(this.lastIndex = index)
       } else if (Math.hypot(event.clientX - pressed?.x, event.clientY - pressed?.y) > SLOP) clearTimeout(timer)
     })
     for (const type of ['pointerup', 'pointercancel']) {
@@ -87,11 +87,11 @@ export class Selection {
     }
     box.addEventListener('touchmove', (event) => pressed?.isSpent && event.preventDefault(), { passive: false })
     box.addEventListener('contextmenu', (event) => event.pointerType === 'touch' && event.preventDefault())
-    box.addEventListener('keydown', (event) => this.key(event), true)
+    box.addEventListener('keydown', (event) => this.handleKey(event), true)
     document.addEventListener('keydown', (event) => {
       if (event.target.closest('dialog, input') || !this.isOn) return
       if (event.key === 'Escape') this.leave()
-      if (event.key === 'Delete') this.remove()
+      if (event.key === 'Delete') this.deleteSelected()
       if (event.key === 'a' && (event.ctrlKey || event.metaKey)) {
         event.preventDefault()
         this.base = new Set()
@@ -102,7 +102,7 @@ export class Selection {
     addEventListener('pageshow', ({ persisted }) => persisted && this.reload())
   }
 
-  key(event) {
+  handleKey(event) {
     const { grid } = this
     if (event.key === ' ') {
       event.preventDefault()
@@ -159,7 +159,7 @@ export class Selection {
     this.moveIn.hidden = !this.canMove || !size || own > 0
     this.moveOut.hidden = !this.canMove || !size || own < size
     announce(this.isOn ? this.count.textContent : '')
-    for (const link of this.grid.shown.values()) this.mark(link)
+    for (const link of this.grid.shown.values()) this.updateLink(link)
   }
 
   /** The ids of the selected books. */
@@ -176,7 +176,7 @@ export class Selection {
     return [...ids]
   }
 
-  mark(link) {
+  updateLink(link) {
     if (!this.may(link.dataset.index)) return
     const isChosen = this.chosen.has(this.grid.images[link.dataset.index].id)
     link.classList.toggle('chosen', isChosen)
@@ -184,7 +184,7 @@ export class Selection {
     link.ariaChecked = this.isOn ? isChosen : null
   }
 
-  change() {
+  editSelected() {
     const { grid } = this
     const [id] = this.chosen
     editImage(document.body, id, (image) => {
@@ -197,7 +197,7 @@ export class Selection {
     }).catch(({ message }) => toast(message))
   }
 
-  async move(to) {
+  async moveSelected(to) {
     let ids = []
     try {
       ids = await this.images()
@@ -214,7 +214,7 @@ export class Selection {
     this.reload()
   }
 
-  async remove() {
+  async deleteSelected() {
     const { grid } = this
     if (!this.chosen.size || this.delete.disabled) return
     this.delete.disabled = true

@@ -6,7 +6,7 @@ import { icon } from '../gallery/icons.js'
 import { toast } from './toast.js'
 import { restore, trash } from './trash.js'
 
-const NAMES = 3
+const MAX_NAMES = 3
 
 /**
  * Creates the button that opens the trash.
@@ -44,16 +44,16 @@ export async function showTrash(restored) {
 
 function row({ images, deletedAt, expires }, run) {
   const t = editingTranslator()
-  const names = images.slice(0, NAMES).map((id) => id.split('/').pop()).join(', ')
+  const names = images.slice(0, MAX_NAMES).map((id) => id.split('/').pop()).join(', ')
   const when = dateFormatter({ dateStyle: 'medium', timeStyle: 'short' })
   const hours = Math.max(1, Math.round((expires - Date.now() / 1000) / 3600))
-  const back = button('wide', t('restore'), () => {
-    back.disabled = true
+  const restoreButton = button('wide', t('restore'), () => {
+    restoreButton.disabled = true
     run().catch(({ message }) => {
-      back.disabled = false
+      restoreButton.disabled = false
       toast(message)
     })
   })
-  return createElement('li', {}, createElement('strong', { textContent: images.length > NAMES ? t('andMore', { names, count: images.length - NAMES }) : names }),
-    createElement('span', { textContent: t('deletedAt', { time: when.format(deletedAt * 1000), count: hours }) }), back)
+  return createElement('li', {}, createElement('strong', { textContent: images.length > MAX_NAMES ? t('andMore', { names, count: images.length - MAX_NAMES }) : names }),
+    createElement('span', { textContent: t('deletedAt', { time: when.format(deletedAt * 1000), count: hours }) }), restoreButton)
 }

@@ -14,7 +14,7 @@ export { saveCopy } from './copying.js'
 export function editingActions(page) {
   const { viewer } = page
   const t = editingTranslator(viewer)
-  const fail = ({ message }) => viewer.showMessage(message)
+  const showError = ({ message }) => viewer.showMessage(message)
   const edit = () => {
     const { source } = viewer
     editImage(viewer.shadowRoot, source.details.id, (image) => {
@@ -23,21 +23,21 @@ export function editingActions(page) {
       viewer.dispatchEvent(new Event('open'))
       viewer.showMessage(t('saved'))
       page.imageChanged()
-    }).catch(fail)
+    }).catch(showError)
   }
   const remove = async () => {
     try {
       const { id } = viewer.source.details
       const result = await deleteImages([id])
       if (!result.ids.size) return viewer.showMessage(t('notDeleted', { count: 1 }))
-      const putBack = removeFromAlbum(page, id)
-      if (!putBack) {
+      const restoreInAlbum = removeFromAlbum(page, id)
+      if (!restoreInAlbum) {
         // The gallery offers the undo, because it is another document.
         saveFlashMessage(result)
         return location.replace(page.back.href)
       }
-      offerUndo(result, 1, putBack)
-    } catch (error) { fail(error) }
+      offerUndo(result, 1, restoreInAlbum)
+    } catch (error) { showError(error) }
   }
   return [{ name: t('edit'), run: edit }, { name: t('delete'), run: remove }]
 }
