@@ -35,7 +35,7 @@ export class ZoomableElement extends UpgradedElement {
   /**
    * Saves a part of the open image as a new image on the server. The parameter is the body of the API's `copies`. Null if
    * the user may not do so.
-   * @type {((wish: object) => Promise<void>) | null}
+   * @type {((request: object) => Promise<void>) | null}
    */
   saveCopy = null
 

@@ -26,10 +26,10 @@ export class CropBar {
     this.link = createElement('a', {
       className: 'wide main', textContent: t('download'), onclick: () => viewer.showMessage(t('downloadBegins')),
     })
-    this.ratio = choice(t('ratio'), names, (index) => {
+    this.ratio = createSelect(t('ratio'), names, (index) => {
       // The image's own ratio depends on its rotation.
       const isTurned = index === 1 && cropper.viewport.rotation.degrees % 180 !== 0
-      cropper.lock(isTurned ? 1 / ratios[1] : ratios[index])
+      cropper.setAspectRatio(isTurned ? 1 / ratios[1] : ratios[index])
     })
     this.degrees = createElement('output', { className: 'degrees' })
     this.slider = createElement('input', {
@@ -38,18 +38,18 @@ export class CropBar {
       // A double click resets it, as in other photo editors.
       ondblclick: () => cropper.straighten(this.slider.valueAsNumber = 0),
     })
-    this.tenths = new Intl.NumberFormat(localeOf(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+    this.degreeFormat = new Intl.NumberFormat(localeOf(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
     const name = (ending) => `${title || viewerTranslator(viewer)('viewer')}.${ending}`
     const row = (...children) => createElement('div', { className: 'row' }, ...children)
-    this.drawing = createElement('div', { className: 'rows' },
+    this.editRows = createElement('div', { className: 'rows' },
       row(this.ratio, button('', t('turnLeft'), () => viewer.rotate(-90), '↺'),
         button('', t('turnRight'), () => viewer.rotate(90), '↻'), button('wide', t('reset'), () => cropper.reset())),
       ...cropper.canStraighten ? [row(this.slider, this.degrees)] : [],
       row(button('wide', t('cancel'), () => cropper.cancel()), this.size,
         button('wide main', t('done'), () => cropper.finish())))
-    this.shownSize = createElement('output', { className: 'size' })
-    this.keeping = createElement('div', { className: 'rows', hidden: true },
-      row(this.shownSize, choice(t('format'), ['JPEG', 'PNG', 'WebP'], (index) => {
+    this.resultSize = createElement('output', { className: 'size' })
+    this.resultRows = createElement('div', { className: 'rows', hidden: true },
+      row(this.resultSize, createSelect(t('format'), ['JPEG', 'PNG', 'WebP'], (index) => {
         cropper.format = FORMATS[index]
         this.show()
       }), this.link),
@@ -58,42 +58,42 @@ export class CropBar {
         ...viewer.saveCopy ? [this.copy = button('wide copy', t('saveCopy'), () => this.save())] : [],
         button('wide', viewerTranslator(viewer)('close'), () => cropper.cancel())))
     this.name = name
-    this.element = createElement('div', { className: 'cropbar', role: 'toolbar', ariaLabel: t('crop') }, this.drawing, this.keeping)
+    this.element = createElement('div', { className: 'cropbar', role: 'toolbar', ariaLabel: t('crop') }, this.editRows, this.resultRows)
   }
 
   /** Shows the size and address of the cropped part. */
   show() {
     const { size: { width, height }, address, format, source } = this.cropper
-    this.size.value = this.shownSize.value = this.t('dimensions', { width, height })
+    this.size.value = this.resultSize.value = this.t('dimensions', { width, height })
     this.link.href = fileAddress(address, source)
     this.link.download = this.name(format)
-    this.degrees.value = this.slider.ariaValueText = `${this.tenths.format(this.cropper.straightening)}°`.replace('-', '−')
+    this.degrees.value = this.slider.ariaValueText = `${this.degreeFormat.format(this.cropper.straightening)}°`.replace('-', '−')
   }
 
   /** Saves the cropped part as a new image on the server, once. */
   async save() {
-    const { viewer, wish } = this.cropper
+    const { viewer, copyRequest } = this.cropper
     this.copy.disabled = true
     viewer.showMessage(this.t('copyBegins'))
-    await viewer.saveCopy(wish)
+    await viewer.saveCopy(copyRequest)
     this.copy.disabled = false
   }
 
   /** Resets the controls. */
-  showStart() {
+  reset() {
     this.ratio.selectedIndex = 0
     this.slider.valueAsNumber = 0
   }
 
-  showDone(isDone) {
-    this.drawing.hidden = isDone
-    this.keeping.hidden = !isDone
-    const first = isDone ? this.link : this.drawing.querySelector('.main')
+  setDone(isDone) {
+    this.editRows.hidden = isDone
+    this.resultRows.hidden = !isDone
+    const first = isDone ? this.link : this.editRows.querySelector('.main')
     first.focus({ preventScroll: true })
   }
 }
 
-function choice(name, options, chosen) {
-  const onchange = ({ target }) => chosen(target.selectedIndex)
+function createSelect(name, options, onSelect) {
+  const onchange = ({ target }) => onSelect(target.selectedIndex)
   return createElement('select', { className: 'wide', ariaLabel: name, onchange }, ...options.map((option) => new Option(option)))
 }

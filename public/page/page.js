@@ -216,7 +216,7 @@ export class ImagePage {
     if (this.id !== id || this.isClosed) return
     this.viewer.actions = editing?.editingActions(this) ?? []
     // The server makes no copies of private images.
-    this.viewer.saveCopy = editing && canWrite && !id.startsWith('~/') ? (wish) => editing.saveCopy(this, wish) : null
+    this.viewer.saveCopy = editing && canWrite && !id.startsWith('~/') ? (request) => editing.saveCopy(this, request) : null
   }
 
   /**
