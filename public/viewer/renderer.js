@@ -127,8 +127,8 @@ export class Renderer {
     for (const key of used) cache.get(key)
     cache.trim(used)
     const wanted = planned.filter((tile) => !cache.has(tileKey(tile)))
-    loader.want(wanted)
-    if (this.missing !== loader.failures) this.events.missing(this.missing = loader.failures)
+    loader.setWanted(wanted)
+    if (this.missing !== loader.failedCount) this.events.missing(this.missing = loader.failedCount)
     let isDrawn = true
     if (cache.bytes) {
       this.painter.clear()

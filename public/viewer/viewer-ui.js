@@ -105,8 +105,8 @@ export class ViewerUI {
    */
   showMissingTiles(count, renderer) {
     this.showMessage(count ? this.t('missingTiles', { count }) : '')
-    const { mayCome, isRefused } = renderer.loader
-    if (count && (mayCome || isRefused)) this.retryController.wait((byHand) => renderer.retry(byHand), mayCome)
+    const { hasUnreachable, hasRefused } = renderer.loader
+    if (count && (hasUnreachable || hasRefused)) this.retryController.wait((isManual) => renderer.retry(isManual), hasUnreachable)
     else this.retryController.stop()
   }
 

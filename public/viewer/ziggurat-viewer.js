@@ -170,7 +170,7 @@ export class ZigguratViewer extends ZoomableElement {
   get isSharp() { return this.isFullyLoaded }
 
   /** The number of tiles of the view that could not be loaded. */
-  get missingTiles() { return this.#renderer.loader?.failures ?? 0 }
+  get missingTiles() { return this.#renderer.loader?.failedCount ?? 0 }
 
   /** The numbers of tile requests by their outcome. */
   get requestCounts() { return { ...this.#renderer.loader?.counts } }
