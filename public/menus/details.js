@@ -1,5 +1,5 @@
 import { dateFormatter } from '../i18n/translator.js'
-import { seenPart } from '../viewer/descriptions.js'
+import { visibleRegion } from '../viewer/descriptions.js'
 
 /** @typedef {import('../i18n/translator.js').Translate} Translate */
 
@@ -12,7 +12,7 @@ import { seenPart } from '../viewer/descriptions.js'
  */
 export function citation(source, viewport, address, t) {
   const { width, height } = source.pyramid.imageSize
-  const [x, y, right, bottom] = seenPart(source, viewport)
+  const [x, y, right, bottom] = visibleRegion(source, viewport)
   const region = `${x},${y},${right - x},${bottom - y}`
   const isWhole = x === 0 && y === 0 && right === width && bottom === height
   return [source.title, t('dimensions', { width, height }), isWhole ? '' : t('region', { region }), address].filter(Boolean).join(', ')
@@ -29,11 +29,11 @@ export function detailPairs({ title, pyramid, details }, t, node) {
   const { id, keywords, format, bytes, micronsPerPixel, animation } = details
   return [
     [t('title'), title], [t('caption'), details.caption], [t('creator'), details.creator],
-    [t('date'), dateWords(details.date, node)], [t('place'), details.location], [t('rights'), details.rights],
+    [t('date'), formatDate(details.date, node)], [t('place'), details.location], [t('rights'), details.rights],
     [t('keywords'), keywords?.join(', ')],
     [t('size'), t('dimensions', { width, height })], [t('megapixels'), t('quantity', { value: width * height / 1e6 })],
     [t('identifier'), id], [t('format'), (animation?.type.split('/')[1] ?? format)?.toUpperCase()],
-    [t('storage'), bytes && bytesWords(bytes, t)], [t('resolution'), micronsPerPixel && t('microns', { value: micronsPerPixel })],
+    [t('storage'), bytes && formatBytes(bytes, t)], [t('resolution'), micronsPerPixel && t('microns', { value: micronsPerPixel })],
   ].filter(([, value]) => value)
 }
 
@@ -41,7 +41,7 @@ export function detailPairs({ title, pyramid, details }, t, node) {
  * Formats a date with the known parts, in its local time.
  * @param {string} [text] ISO 8601; any other text is returned unchanged
  */
-function dateWords(text, node) {
+function formatDate(text, node) {
   const [, year, month = '01', day = '01', time = '00:00'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d:\d\d))?)?)?/.exec(text ?? '') ?? []
   const date = new Date(`${year}-${month}-${day}T${time}Z`)
   // An interval (1890/1895) is returned unchanged.
@@ -58,7 +58,7 @@ function dateWords(text, node) {
  * @param {number} value bytes
  * @param {Translate} t
  */
-export function bytesWords(value, t) {
+export function formatBytes(value, t) {
   if (value < 1e6) return t('kilobytes', { value: value / 1e3 })
   return value < 1e9 ? t('megabytes', { value: value / 1e6 }) : t('gigabytes', { value: value / 1e9 })
 }

@@ -25,6 +25,6 @@ export function showFilmstripLazily(viewer, pager) {
 export async function withMenus(viewer, act) {
   const menus = await loadMenus().catch(() => null)
   if (!menus) return viewer.showMessage(viewerTranslator(viewer)('notLoaded'))
-  await menus.styledMenus(viewer.shadowRoot)
+  await menus.loadMenuStyles(viewer.shadowRoot)
   act(menus)
 }

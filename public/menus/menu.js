@@ -32,12 +32,12 @@ export function showMenu(root, point, items, label) {
     const buttons = [...menu.children]
     const at = buttons.indexOf(event.target)
     const count = buttons.length
-    const presses = event.key === 'Enter' || event.key === ' '
+    const isPress = event.key === 'Enter' || event.key === ' '
     const to = { ArrowDown: at + 1, ArrowUp: at - 1 + count, Home: 0, End: count - 1 }[event.key]
     if (to !== undefined) buttons[to % count].focus()
     else if (event.key === 'Escape' || event.key === 'Tab') close()
-    else if (!presses) return
-    if (!presses) event.preventDefault()
+    else if (!isPress) return
+    if (!isPress) event.preventDefault()
     event.stopPropagation()
   }
   // Not on loss of focus: a finger that lifts after a long press moves the focus.

@@ -12,7 +12,7 @@ import { canShare, copy, saveView, share, viewAddress } from './share.js'
 
 export { snapshot } from '../drawing/snapshot.js'
 export { showFilmstrip } from '../paging/filmstrip.js'
-export { styledMenus } from './style.js'
+export { loadMenuStyles } from './style.js'
 
 /**
  * Shows the menu of the viewer.

@@ -53,14 +53,14 @@ export class Controls {
   /**
    * Shows the scale.
    * @param {number} scale device pixels per image pixel
-   * @param {{ words: string, length: number } | null} bar the text and the length of the scale bar, in CSS pixels
+   * @param {{ text: string, length: number } | null} bar the text and the length of the scale bar, in CSS pixels
    */
   show(scale, bar) {
-    const words = this.t('scale', { percent: percent(scale) })
-    if (this.scale.textContent !== words) this.scale.textContent = words
+    const text = this.t('scale', { percent: percent(scale) })
+    if (this.scale.textContent !== text) this.scale.textContent = text
     this.ruler.hidden = !bar
     if (!bar) return
-    this.ruler.textContent = bar.words
+    this.ruler.textContent = bar.text
     this.ruler.style.width = `${bar.length}px`
   }
 }

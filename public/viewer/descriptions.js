@@ -1,17 +1,17 @@
 import { bounds } from '../geometry/bounds.js'
 
-const LONGEST = 140 // CSS px
+const MAX_LENGTH = 140 // CSS px
 
 /**
  * Returns the part of an image that a viewport shows.
  * @returns {[number, number, number, number]} left, top, right and bottom, whole image pixels
  */
-export function seenPart(source, viewport) {
+export function visibleRegion(source, viewport) {
   const { width, height } = source.pyramid.imageSize
-  const seen = bounds(viewport.corners)
+  const visible = bounds(viewport.corners)
   const within = (value, side) => Math.min(Math.max(Math.round(value), 0), side)
-  return [within(seen.x, width), within(seen.y, height),
-    within(seen.x + seen.width, width), within(seen.y + seen.height, height)]
+  return [within(visible.x, width), within(visible.y, height),
+    within(visible.x + visible.width, width), within(visible.y + visible.height, height)]
 }
 
 /** Describes a view for screen readers: its scale in device pixels, and the position of its center in the image. */
@@ -28,13 +28,13 @@ export function describeView(source, viewport, ratio, t) {
  * @param {number} micronsPerPixel microns per image pixel
  * @param {number} scale CSS pixels per image pixel
  * @param {import('../i18n/translator.js').Translate} t
- * @returns {{ length: number, words: string }} the length in CSS pixels, and the text
+ * @returns {{ length: number, text: string }} the length in CSS pixels, and the text
  */
 export function scaleBar(micronsPerPixel, scale, t) {
-  const most = LONGEST * micronsPerPixel / scale
+  const most = MAX_LENGTH * micronsPerPixel / scale
   const power = 10 ** Math.floor(Math.log10(most))
   const microns = power * (most / power >= 5 ? 5 : most / power >= 2 ? 2 : 1)
-  return { length: microns * scale / micronsPerPixel, words: formatLength(microns, t) }
+  return { length: microns * scale / micronsPerPixel, text: formatLength(microns, t) }
 }
 
 /**

@@ -39,15 +39,15 @@ export function pairList(pairs) {
  * Copies text. If that is not allowed, shows it in a dialog for manual copying.
  * @param {any} root the container, as for `showDialog`
  * @param {string} heading
- * @param {string} words
+ * @param {string} text
  * @returns {Promise<boolean>} whether the text was copied
  */
-export async function copyText(root, heading, words) {
+export async function copyText(root, heading, text) {
   try {
-    await navigator.clipboard.writeText(words)
+    await navigator.clipboard.writeText(text)
     return true
   } catch {
-    const field = createElement('textarea', { readOnly: true, rows: 4, value: words, ariaLabel: heading })
+    const field = createElement('textarea', { readOnly: true, rows: 4, value: text, ariaLabel: heading })
     showDialog(root, heading, [field])
     field.select()
     return false

@@ -5,10 +5,10 @@ export class Navigator {
   constructor(goTo) {
     this.picture = createElement('canvas')
     this.frame = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
-    this.seen = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
+    this.visibleArea = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
     // A narrow image is shown wider than it is, so that it can be seen and pressed.
     this.frame.setAttribute('preserveAspectRatio', 'none')
-    this.frame.append(this.seen)
+    this.frame.append(this.visibleArea)
     this.element = createElement('div', { className: 'navigator', ariaHidden: true, hidden: true }, this.picture, this.frame)
     this.element.part.add('navigator')
     this.image = { width: 1, height: 1 }
@@ -50,6 +50,6 @@ export class Navigator {
       .map(([x, y]) => viewport.viewportPoint({ x, y }))
       .every(({ x, y }) => x > -1 && y > -1 && x < width + 1 && y < height + 1)
     this.element.hidden = !this.isOpen || wholeIsSeen
-    this.seen.setAttribute('points', viewport.corners.map(({ x, y }) => `${x},${y}`).join(' '))
+    this.visibleArea.setAttribute('points', viewport.corners.map(({ x, y }) => `${x},${y}`).join(' '))
   }
 }

@@ -7,7 +7,7 @@ import { describeView, scaleBar } from './descriptions.js'
 import { createElement } from './element.js'
 import { Navigator } from './navigator.js'
 import { RetryController, isRetryable } from './retry-controller.js'
-import { styled } from './style.js'
+import { loadStyles } from './style.js'
 
 /** The user interface of a viewer around the image. */
 export class ViewerUI {
@@ -33,8 +33,8 @@ export class ViewerUI {
     this.retryController = new RetryController()
     this.updateLabels()
     this.sizer = createElement('div', { className: 'room' })
-    this.styled = styled(root)
-    this.styled.then(() => { this.controls.bar.hidden = false })
+    this.stylesLoaded = loadStyles(root)
+    this.stylesLoaded.then(() => { this.controls.bar.hidden = false })
     root.append(
       this.sizer, this.surface, this.progress, this.navigator.element, this.notice, this.retryController.element, this.liveRegion, this.controls.ruler,
       ...this.pageButtons.elements, this.controls.bar)
@@ -106,7 +106,7 @@ export class ViewerUI {
   showMissingTiles(count, renderer) {
     this.showMessage(count ? this.t('missingTiles', { count }) : '')
     const { hasUnreachable, hasRefused } = renderer.loader
-    if (count && (hasUnreachable || hasRefused)) this.retryController.wait((isManual) => renderer.retry(isManual), hasUnreachable)
+    if (count && (hasUnreachable || hasRefused)) this.retryController.schedule((isManual) => renderer.retry(isManual), hasUnreachable)
     else this.retryController.stop()
   }
 

@@ -62,7 +62,7 @@ export class ZigguratViewer extends ZoomableElement {
     this.#connected = new AbortController()
     const { signal } = this.#connected
     this.#ui.followLocale(signal)
-    this.#ui.styled.then(() => watchSize(this.#ui.canvas, (size) => this.#resized(size), signal))
+    this.#ui.stylesLoaded.then(() => watchSize(this.#ui.canvas, (size) => this.#resized(size), signal))
     this.addEventListener('motion', ({ detail }) => this.#ui.controls.showMotion(detail), { signal })
     this.#ui.overlays.watch(signal)
     bindPointerEvents(this.#ui.surface, viewerGestures(this, this.#pager), signal, this)
