@@ -1,5 +1,5 @@
 import { webURL } from '../web-url.js'
-import { fetchText, parsed } from './document.js'
+import { fetchText, parseJSON } from './document.js'
 import { firstView } from './first-view.js'
 import { imageSource, kindOf } from './image.js'
 import { SourceError } from './source-error.js'
@@ -54,7 +54,7 @@ async function openAny(what, signal, getView) {
   // Revalidated, so that recent changes are visible.
   const text = await fetchText(address, signal, { cache: 'no-cache' })
   if (text.trimStart().startsWith('<')) return (await import('./deep-zoom.js')).deepZoomSource(text, address)
-  return openDescription(parsed(text), address, signal)
+  return openDescription(parseJSON(text), address, signal)
 }
 
 /**

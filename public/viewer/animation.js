@@ -1,5 +1,5 @@
 import { levelMatrix } from '../drawing/tile-layout.js'
-import { boundedBytes } from '../sources/size-limit.js'
+import { readBytes } from '../sources/size-limit.js'
 import { request, webURL } from '../web-url.js'
 import { createElement } from './element.js'
 
@@ -30,7 +30,7 @@ export class Animation {
     if (globalThis.ImageDecoder) {
       const response = await request(url, { signal: this.closed.signal })
       if (!response.ok) return
-      this.decoder = new ImageDecoder({ data: await boundedBytes(response, MAX_BYTES), type })
+      this.decoder = new ImageDecoder({ data: await readBytes(response, MAX_BYTES), type })
       await Promise.all([this.decoder.tracks.ready, this.decoder.completed])
       this.count = this.decoder.tracks.selectedTrack.frameCount
     } else {
