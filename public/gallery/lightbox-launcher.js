@@ -67,8 +67,8 @@ export class LightboxLauncher {
     const image = images[event.target.closest('.picture')?.dataset.index]
     // A touch may be the start of scrolling.
     if (!this.lightbox || !image || event.pointerType !== 'mouse' || event.button !== 0 || event.ctrlKey || event.metaKey) return
-    this.lightbox.expect(image.cover ?? image.id)
-    addEventListener('pointerup', () => setTimeout(() => this.isOpen || this.lightbox.forget()), { once: true })
+    this.lightbox.preload(image.cover ?? image.id)
+    addEventListener('pointerup', () => setTimeout(() => this.isOpen || this.lightbox.cancelPreload()), { once: true })
   }
 
   #find(id) {

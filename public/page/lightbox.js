@@ -1,5 +1,5 @@
 import { whenIdle } from '../idle.js'
-import { firstViewURL, forgetPreloaded, preloadFirstView } from '../sources/preload.js'
+import { cancelPreloaded, firstViewURL, preloadFirstView } from '../sources/preload.js'
 import { serverURL } from '../urls.js'
 import { createElement, defineElement } from '../viewer/element.js'
 import { pathId, viewQuery } from '../viewer/view-hash.js'
@@ -40,14 +40,14 @@ export class Lightbox {
    * Requests the first view of an image that will probably be opened next, because its thumbnail is pressed.
    * @param {string} id
    */
-  expect(id) {
+  preload(id) {
     this.#prepare()
     const { clientWidth: width, clientHeight: height } = this.next
     preloadFirstView(firstViewURL(new URL(apiURL(id), location.href), viewQuery('', { width, height }, devicePixelRatio)))
   }
 
   /** Discards the expected first view, because the image was not opened. */
-  forget() { forgetPreloaded() }
+  cancelPreload() { cancelPreloaded() }
 
   /**
    * Opens an image that was chosen in the gallery.
@@ -56,7 +56,7 @@ export class Lightbox {
    *   `ImagePage.show`
    */
   open(id, known) {
-    this.expect(id)
+    this.preload(id)
     this.address = location.href
     history.pushState({ isLightbox: true }, '', viewURL(id))
     this.#show(id, known)
@@ -82,7 +82,7 @@ export class Lightbox {
     page.show(id, { hash: location.hash, ...known })
     page.viewer.focus({ preventScroll: true, focusVisible: false })
     const thumbnail = this.find(id)
-    this.#colour(getComputedStyle(box).getPropertyValue('--ziggurat-background'))
+    this.#setThemeColor(getComputedStyle(box).getPropertyValue('--ziggurat-background'))
     if (thumbnail?.frame) await zoomIn(box, thumbnail.frame, thumbnail.image)
     // The covered gallery is neither painted nor printed.
     if (this.page === page) document.documentElement.classList.add('covered')
@@ -93,7 +93,7 @@ export class Lightbox {
     this.page = null
     const { id } = page
     this.#cover(false)
-    this.#colour(null)
+    this.#setThemeColor(null)
     document.title = this.title
     this.closed(page.album?.book ?? id)
     page.box.inert = true
@@ -129,12 +129,12 @@ export class Lightbox {
 
   /**
    * Sets the browser's theme color.
-   * @param {string | null} ground the color while an image is open; null for that of the gallery
+   * @param {string | null} background the color while an image is open; null for that of the gallery
    */
-  #colour(ground) {
+  #setThemeColor(background) {
     for (const meta of document.querySelectorAll('[name=theme-color]')) {
       meta.dataset.gallery ??= meta.content
-      meta.content = ground && matchMedia(meta.media).matches ? ground.trim() : meta.dataset.gallery
+      meta.content = background && matchMedia(meta.media).matches ? background.trim() : meta.dataset.gallery
     }
   }
 }

@@ -19,7 +19,7 @@ export function firstViewURL(address, query) {
  */
 export function preloadFirstView(url) {
   if (globalThis[PRELOADED]?.url === url) return
-  forgetPreloaded()
+  cancelPreloaded()
   // Revalidated, so that recent changes are visible.
   const response = request(url, { cache: 'no-cache' })
   // A failure is reported by `takePreloaded`; otherwise it is ignored.
@@ -41,4 +41,4 @@ export function takePreloaded(url) {
 }
 
 /** Cancels the preloaded request if it was not taken. */
-export function forgetPreloaded() { takePreloaded('') }
+export function cancelPreloaded() { takePreloaded('') }
