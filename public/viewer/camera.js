@@ -25,7 +25,7 @@ export class Camera {
       // A strip is shown from its start.
       this.viewport = this.clampToLimits(this.viewport.with({ scale: cover, x: 0, y: 0 }))
     }
-    this.motion = this.hold = null
+    this.motion = this.dragState = null
     /** The distance in CSS pixels by which a drag is past the left (> 0) or right (< 0) edge. */
     this.pull = 0
     this.wheelZoom = { zoom: null, time: -Infinity, shown: null }
@@ -54,11 +54,11 @@ export class Camera {
    */
   hasRoom(x) {
     const { rotation, scale, width, height } = this.destination
-    const seen = rotation.bounds(this.image.width * scale, this.image.height * scale)
-    return x !== 0 ? seen.width > width + 0.5 : seen.height > height + 0.5
+    const bounds = rotation.bounds(this.image.width * scale, this.image.height * scale)
+    return x !== 0 ? bounds.width > width + 0.5 : bounds.height > height + 0.5
   }
 
-  get isHeld() { return this.hold !== null }
+  get isHeld() { return this.dragState !== null }
 
   advance(now) {
     if (!this.motion) return false
@@ -82,7 +82,7 @@ export class Camera {
    * @param {number} [now] ms; required if the view may be in motion
    */
   reshape({ rotation, ...window }, now) {
-    const { hold, pull, motion } = this
+    const { dragState, pull, motion } = this
     const reshaped = (viewport) => viewport.with({ rotation: rotation ?? viewport.rotation }).resized(window)
     const fitMode = this.fitMode === 'none' ? null : this.fitMode
     const before = this.destination
@@ -90,11 +90,11 @@ export class Camera {
     const after = reshaped(before)
     const end = fit ? this.fitted(fit, after) : this.clampToLimits(after)
     this.stop()
-    this.hold = null
+    this.dragState = null
     this.viewport = motion ? reshaped(this.viewport) : end
     if (motion) this.flyTo(end, now)
     // Fingers that are down continue the drag.
-    if (hold) this.grab(hold.last, pull)
+    if (dragState) this.grab(dragState.last, pull)
   }
 
   /** Restores the view of another camera of the same image, possibly in another window: its fit, or the same center. */
@@ -139,7 +139,7 @@ export class Camera {
   centerOn(center) { this.show(this.destination.centered(center)) }
 
   flyTo(viewport, now) {
-    this.hold = null
+    this.dragState = null
     if (this.options.reducedMotion) {
       this.motion = null
       this.viewport = viewport
@@ -147,9 +147,9 @@ export class Camera {
   }
 
   fit(fit, now) {
-    const whole = this.fitted(fit, this.destination)
+    const fitted = this.fitted(fit, this.destination)
     this.fitMode = fit
-    this.flyTo(whole, now)
+    this.flyTo(fitted, now)
   }
 
   /**
@@ -200,57 +200,57 @@ export class Camera {
     const past = within.rotation.undo({ x: pull, y: 0 })
     const start = within.with({ x: within.x - past.x, y: within.y - past.y })
     // If one of two fingers lifts, the scale springs back around their last midpoint.
-    const anchor = points.length === 1 && this.hold?.points.length === 2 ? this.hold.anchor : middle
+    const anchor = points.length === 1 && this.dragState?.points.length === 2 ? this.dragState.anchor : middle
     this.pull = pull
-    this.hold = { points, start, image: start.imagePoint(middle), anchor, last: points }
-    this.quick = null
+    this.dragState = { points, start, image: start.imagePoint(middle), anchor, last: points }
+    this.quickZoomStart = null
   }
 
   drag(points) {
-    const { hold } = this
-    if (!hold || points.length !== hold.points.length) return
-    hold.last = points
-    const middle = hold.anchor = midpoint(points)
-    let wanted = hold.start
+    const { dragState } = this
+    if (!dragState || points.length !== dragState.points.length) return
+    dragState.last = points
+    const middle = dragState.anchor = midpoint(points)
+    let target = dragState.start
     if (points.length === 2) {
       this.fitMode = null
-      const scale = hold.start.scale * distance(points) / Math.max(distance(hold.points), 1)
-      const { degrees, isFlipped } = hold.start.rotation
+      const scale = dragState.start.scale * distance(points) / Math.max(distance(dragState.points), 1)
+      const { degrees, isFlipped } = dragState.start.rotation
       const rotation = this.options.twoFingerRotation
-        ? new Rotation(degrees + angle(points) - angle(hold.points), isFlipped) : hold.start.rotation
-      wanted = wanted.with({ scale, rotation })
+        ? new Rotation(degrees + angle(points) - angle(dragState.points), isFlipped) : dragState.start.rotation
+      target = target.with({ scale, rotation })
     }
-    wanted = wanted.placing(hold.image, middle)
-    if (points.length === 1 && this.options.paging) wanted = this.pulled(wanted)
-    this.viewport = wanted.rubberBanded(this.image, this.limitsOf(wanted), { anchor: middle, isZooming: points.length === 2 })
+    target = target.placing(dragState.image, middle)
+    if (points.length === 1 && this.options.paging) target = this.pulled(target)
+    this.viewport = target.rubberBanded(this.image, this.limitsOf(target), { anchor: middle, isZooming: points.length === 2 })
   }
 
-  pulled(wanted) {
-    const inside = wanted.clamped(this.image)
-    const past = wanted.rotation.apply({ x: inside.x - wanted.x, y: inside.y - wanted.y })
+  pulled(target) {
+    const inside = target.clamped(this.image)
+    const past = target.rotation.apply({ x: inside.x - target.x, y: inside.y - target.y })
     this.pull = Math.abs(past.x) < 1e-6 ? 0 : past.x
-    const back = wanted.rotation.undo({ x: this.pull, y: 0 })
-    return wanted.with({ x: wanted.x + back.x, y: wanted.y + back.y })
+    const back = target.rotation.undo({ x: this.pull, y: 0 })
+    return target.with({ x: target.x + back.x, y: target.y + back.y })
   }
 
   release(velocity, now) {
-    const { hold, pull, viewport } = this
-    this.hold = this.quick = null
+    const { dragState, pull, viewport } = this
+    this.dragState = this.quickZoomStart = null
     this.pull = 0
-    if (!hold || pull !== 0) {
-      if (hold) this.flyTo(this.clampToLimits(viewport), now)
+    if (!dragState || pull !== 0) {
+      if (dragState) this.flyTo(this.clampToLimits(viewport), now)
       return
     }
-    const rest = this.clampToLimits(viewport, hold.anchor)
-    const isOutside = rest.scale !== viewport.scale
+    const target = this.clampToLimits(viewport, dragState.anchor)
+    const isOutside = target.scale !== viewport.scale
     if (this.options.reducedMotion || isOutside) {
-      if (!same(rest, viewport)) this.flyTo(rest, now)
+      if (!same(target, viewport)) this.flyTo(target, now)
       return
     }
-    const way = viewport.rotation.undo(velocity)
-    if (!same(rest, viewport) || Math.hypot(way.x, way.y) > 0.05) {
-      if (Math.hypot(way.x, way.y) > 0.05) this.fitMode = null
-      this.motion = new InertialPan(viewport, { x: -way.x, y: -way.y }, this.image, now)
+    const velocityInImage = viewport.rotation.undo(velocity)
+    if (!same(target, viewport) || Math.hypot(velocityInImage.x, velocityInImage.y) > 0.05) {
+      if (Math.hypot(velocityInImage.x, velocityInImage.y) > 0.05) this.fitMode = null
+      this.motion = new InertialPan(viewport, { x: -velocityInImage.x, y: -velocityInImage.y }, this.image, now)
     }
   }
 
@@ -261,17 +261,17 @@ export class Camera {
    * @param {number} now ms
    */
   wheel(point, factor, now, isPinch = false) {
-    this.hold = null
+    this.dragState = null
     this.fitMode = null
     const { zoom: last, time, shown } = this.wheelZoom
-    const goesOn = last && now - time < WHEEL_PAUSE && Math.hypot(last.anchor.x - point.x, last.anchor.y - point.y) <= 1
+    const isContinued = last && now - time < WHEEL_PAUSE && Math.hypot(last.anchor.x - point.x, last.anchor.y - point.y) <= 1
       && (this.motion === last || this.viewport === shown)
-    const zoom = goesOn ? last : new SmoothZoom(this.viewport, point, this.image, this.limits, now)
-    zoom.wanted = limited(zoom.wanted * factor, this.limits)
+    const zoom = isContinued ? last : new SmoothZoom(this.viewport, point, this.image, this.limits, now)
+    zoom.targetScale = limited(zoom.targetScale * factor, this.limits)
     if (this.motion !== zoom) zoom.time = now
-    const isAtOnce = this.options.reducedMotion || isPinch
-    this.motion = isAtOnce ? null : zoom
-    if (isAtOnce) this.viewport = zoom.view(zoom.scale = zoom.wanted)
+    const isImmediate = this.options.reducedMotion || isPinch
+    this.motion = isImmediate ? null : zoom
+    if (isImmediate) this.viewport = zoom.view(zoom.scale = zoom.targetScale)
     this.wheelZoom = { zoom, time: now, shown: this.viewport }
   }
 
@@ -285,7 +285,7 @@ export class Camera {
     const moved = this.panned(x, y)
     if (same(moved, this.viewport)) return false
     this.stop()
-    this.hold = this.fitMode = null
+    this.dragState = this.fitMode = null
     this.viewport = moved
     return true
   }
@@ -295,8 +295,8 @@ export class Camera {
 
   panned(x, y) {
     const { viewport } = this
-    const way = viewport.rotation.undo({ x, y })
-    return viewport.with({ x: viewport.x + way.x, y: viewport.y + way.y }).clamped(this.image)
+    const offset = viewport.rotation.undo({ x, y })
+    return viewport.with({ x: viewport.x + offset.x, y: viewport.y + offset.y }).clamped(this.image)
   }
 
   doubleTap(point, now) {
@@ -313,10 +313,10 @@ export class Camera {
 
   quickZoom(anchor, travel) {
     this.fitMode = null
-    this.quick ??= { from: this.viewport, anchor }
-    const { from } = this.quick
-    const wanted = from.scaled(from.scale * 2 ** (travel / QUICK_ZOOM), anchor)
-    this.viewport = wanted.rubberBanded(this.image, this.limits, { anchor, isZooming: true })
+    this.quickZoomStart ??= { from: this.viewport, anchor }
+    const { from } = this.quickZoomStart
+    const target = from.scaled(from.scale * 2 ** (travel / QUICK_ZOOM), anchor)
+    this.viewport = target.rubberBanded(this.image, this.limits, { anchor, isZooming: true })
   }
 }
 

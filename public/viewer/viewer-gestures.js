@@ -42,28 +42,28 @@ export function viewerGestures(viewer, pager) {
     viewer.dispatchEvent(new Event('ui-toggle'))
   }
   const menu = (point) => withMenus(viewer, ({ showViewMenu }) => showViewMenu(viewer, point))
-  const act = (change) => viewer.change(change, 'user')
+  const apply = (change) => viewer.change(change, 'user')
   const isCropping = () => viewer.hasAttribute('cropping')
   /** Whether the surrounding page has priority for gestures; never in fullscreen mode. */
   const isCooperative = () => viewer.getAttribute('gesture-handling') === 'cooperative' && !document.fullscreenElement
   /** Whether a gesture in that direction turns the page: the image ends there and a page follows. */
   const turnsPage = (x, y) => {
     let canPan = false
-    act((camera) => {
+    apply((camera) => {
       canPan = camera.canPan(x, y)
       return false
     })
     return !canPan && !isCropping() && pager.stepsToward(x, y) !== 0
   }
   return {
-    ...gestureHandlers(act),
+    ...gestureHandlers(apply),
     grab: (points) => {
       clearTimeout(releaseTimer)
       pager.finish()
       from = points[0]
       isOwnGesture = false
       grabbed = null
-      act((camera) => {
+      apply((camera) => {
         grabbed = camera
         viewer.toggleAttribute('held', true)
         closeGesture.begin(points, camera.viewport.scale <= camera.limits.minimum * 1.001)
@@ -77,7 +77,7 @@ export function viewerGestures(viewer, pager) {
       isOwnGesture ||= points.length > 1 || kind !== 'touch' || !isCooperative() || Math.abs(x - from.x) > Math.abs(y - from.y)
       if (!isOwnGesture) return
       let isGrabbed = false
-      act((camera) => {
+      apply((camera) => {
         isGrabbed = camera === grabbed
         if (!isGrabbed || !camera.isHeld) return false
         camera.drag(points)
@@ -93,7 +93,7 @@ export function viewerGestures(viewer, pager) {
       viewer.toggleAttribute('held', false)
       wasOutside = false
       const cause = closeGesture.end(velocity)
-      act((camera, now) => camera.release(velocity, now))
+      apply((camera, now) => camera.release(velocity, now))
       pager.release(velocity.x, isCancelled)
       if (cause && !isCancelled && !isCropping()) requestClose(viewer, cause)
       if (isCancelled && isCooperative()) viewer.showMessage(viewerTranslator(viewer)('twoFingers'))
@@ -101,7 +101,7 @@ export function viewerGestures(viewer, pager) {
     scroll: (move) => {
       clearTimeout(releaseTimer)
       const action = trackpadPan.read(move, turnsPage)
-      if (action === 'move') act((camera) => camera.scroll(move.x, move.y))
+      if (action === 'move') apply((camera) => camera.scroll(move.x, move.y))
       if (action !== 'pull' && action !== 'turn') return
       if (pager.animation) pager.finish()
       const { axis, pull } = trackpadPan

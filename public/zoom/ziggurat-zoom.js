@@ -33,13 +33,13 @@ export class ZigguratZoom extends Element {
     this.#connected = new AbortController()
     const resize = new ResizeObserver(([entry]) => this.#resized(entry.contentRect))
     resize.observe(this)
-    const act = (change) => {
+    const apply = (change) => {
       if (!this.#camera) return
       if (change(this.#camera, performance.now()) !== false) this.#invalidate()
     }
     const { signal } = this.#connected
     bindPointerEvents(this.#surface, {
-      ...gestureHandlers(act), tap: () => {}, longPress: () => {}, menu: () => {},
+      ...gestureHandlers(apply), tap: () => {}, longPress: () => {}, menu: () => {},
     }, signal)
     signal.addEventListener('abort', () => resize.disconnect())
   }
