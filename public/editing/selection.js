@@ -14,11 +14,11 @@ const [SLOP, EDGE, STEP] = [10, 90, 14] // CSS px
 /** Selects images in the gallery and applies actions to them. */
 export class Selection {
   constructor(grid, header, reload, { canWrite, canWriteSpace }) {
-    Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isOn: false })
+    Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isActive: false })
     const t = this.t = editingTranslator()
     this.may = (index) => isPrivate(grid.images[index].id) ? canWriteSpace : canWrite
     this.canMove = canWrite && canWriteSpace
-    this.start = button('round select', t('select'), () => this.isOn ? this.leave() : this.enter(), icon('select'))
+    this.start = button('round select', t('select'), () => this.isActive ? this.close() : this.enter(), icon('select'))
     header.append(this.start)
     const press = (name, run) => button(`round ${name}`, t(name), run, icon(name))
     this.count = createElement('span')
@@ -27,7 +27,7 @@ export class Selection {
     this.moveOut = press('moveOut', () => this.moveSelected('library'))
     this.delete = press('delete', () => this.deleteSelected())
     this.bar = createElement('div', { className: 'selection', role: 'toolbar', ariaLabel: t('selection'), hidden: true },
-      press('leave', () => this.leave()), this.count, this.edit, this.moveIn, this.moveOut, this.delete)
+      press('leave', () => this.close()), this.count, this.edit, this.moveIn, this.moveOut, this.delete)
     grid.box.after(this.bar)
     document.body.classList.add('writable')
     grid.decorate = (link) => {
@@ -51,7 +51,7 @@ export class Selection {
     // Before the grid opens the image.
     box.addEventListener('click', (event) => {
       const index = at(event.target)
-      const toggles = this.isOn || event.ctrlKey || event.metaKey || event.target.closest('.tick')
+      const toggles = this.isActive || event.ctrlKey || event.metaKey || event.target.closest('.tick')
       if (index === null || !(toggles || event.shiftKey || pressed?.isSpent)) return
       event.preventDefault()
       event.stopPropagation()
@@ -89,8 +89,8 @@ export class Selection {
     box.addEventListener('contextmenu', (event) => event.pointerType === 'touch' && event.preventDefault())
     box.addEventListener('keydown', (event) => this.handleKey(event), true)
     document.addEventListener('keydown', (event) => {
-      if (event.target.closest('dialog, input') || !this.isOn) return
-      if (event.key === 'Escape') this.leave()
+      if (event.target.closest('dialog, input') || !this.isActive) return
+      if (event.key === 'Escape') this.close()
       if (event.key === 'Delete') this.deleteSelected()
       if (event.key === 'a' && (event.ctrlKey || event.metaKey)) {
         event.preventDefault()
@@ -116,12 +116,12 @@ export class Selection {
   }
 
   enter() {
-    this.isOn = true
+    this.isActive = true
     this.show()
   }
 
-  leave() {
-    this.isOn = false
+  close() {
+    this.isActive = false
     this.chosen = new Set()
     this.base = new Set()
     this.show()
@@ -131,17 +131,17 @@ export class Selection {
   toggle(index) {
     if (!this.may(index)) return
     const { id } = this.grid.images[index]
-    this.isOn = true
+    this.isActive = true
     if (!this.chosen.delete(id)) this.chosen.add(id)
     this.base = new Set(this.chosen)
     this.anchor = index
     if (this.chosen.size) this.show()
-    else this.leave()
+    else this.close()
   }
 
   extend(index) {
     const [first, last] = [Math.min(this.anchor, index), Math.max(this.anchor, index)]
-    this.isOn = true
+    this.isActive = true
     this.chosen = new Set(this.base)
     for (let each = first; each <= last; each += 1) if (this.may(each)) this.chosen.add(this.grid.images[each].id)
     this.show()
@@ -149,16 +149,16 @@ export class Selection {
 
   show() {
     const { size } = this.chosen
-    document.body.classList.toggle('selecting', this.isOn)
-    this.start.ariaPressed = this.isOn
-    this.bar.hidden = !this.isOn
+    document.body.classList.toggle('selecting', this.isActive)
+    this.start.ariaPressed = this.isActive
+    this.bar.hidden = !this.isActive
     this.count.textContent = size ? this.t('selected', { count: size }) : this.t('select')
     this.edit.disabled = size !== 1 || this.books.length > 0
     this.delete.disabled = size === 0
-    const own = [...this.chosen].filter(isPrivate).length
-    this.moveIn.hidden = !this.canMove || !size || own > 0
-    this.moveOut.hidden = !this.canMove || !size || own < size
-    announce(this.isOn ? this.count.textContent : '')
+    const privateCount = [...this.chosen].filter(isPrivate).length
+    this.moveIn.hidden = !this.canMove || !size || privateCount > 0
+    this.moveOut.hidden = !this.canMove || !size || privateCount < size
+    announce(this.isActive ? this.count.textContent : '')
     for (const link of this.grid.shown.values()) this.updateLink(link)
   }
 
@@ -180,8 +180,8 @@ export class Selection {
     if (!this.may(link.dataset.index)) return
     const isChosen = this.chosen.has(this.grid.images[link.dataset.index].id)
     link.classList.toggle('chosen', isChosen)
-    link.role = this.isOn ? 'checkbox' : null
-    link.ariaChecked = this.isOn ? isChosen : null
+    link.role = this.isActive ? 'checkbox' : null
+    link.ariaChecked = this.isActive ? isChosen : null
   }
 
   editSelected() {
@@ -191,7 +191,7 @@ export class Selection {
       const index = grid.images.findIndex((each) => each.id === id)
       grid.replace(grid.images.map((each) => each.id === id ? image : each))
       grid.focused = index
-      this.leave()
+      this.close()
       grid.focus(index)
       toast(this.t('saved'))
     }).catch(({ message }) => toast(message))
@@ -201,7 +201,7 @@ export class Selection {
     let ids = []
     try {
       ids = await this.images()
-      this.leave()
+      this.close()
       const warnings = new Set()
       for (const id of ids) {
         const moved = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/move`), { to })
@@ -220,15 +220,15 @@ export class Selection {
     this.delete.disabled = true
     try {
       const hasBooks = this.books.length > 0
-      const wanted = await this.images()
-      const result = await deleteImages(wanted)
+      const requested = await this.images()
+      const result = await deleteImages(requested)
       const before = grid.images
       const after = before.filter(({ id }) => !result.ids.has(id))
       if (after.length && !hasBooks) grid.replace(after)
       else this.reload()
       grid.focused = Math.max(Math.min(this.anchor, after.length - 1), 0)
-      this.leave()
-      offerUndo(result, wanted.length, (isAll) => {
+      this.close()
+      offerUndo(result, requested.length, (isAll) => {
         if (isAll && !hasBooks && grid.images === after) grid.replace(before)
         else this.reload()
       })

@@ -30,8 +30,8 @@ document.addEventListener('keydown', (event) => {
  */
 export async function deleteImages(ids) {
   const result = { ids: new Set(), deletions: [] }
-  for (const own of [true, false]) {
-    const part = ids.filter((id) => isPrivate(id) === own)
+  for (const isOwn of [true, false]) {
+    const part = ids.filter((id) => isPrivate(id) === isOwn)
     while (part.length) {
       const { deleted } = await callAPI('POST', serverURL('api/trash'), { ids: part.splice(0, MAX_IDS) })
       if (!deleted) continue

@@ -28,9 +28,9 @@ export class EmptyState {
 
   /**
    * @param {import('./query-state.js').QueryState} state
-   * @param {boolean} isToBeBuilt whether images can be added only by `ziggurat build`
+   * @param {boolean} needsBuild whether images can be added only by `ziggurat build`
    */
-  showEmpty({ query, folder }, isToBeBuilt) {
+  showEmpty({ query, folder }, needsBuild) {
     const { t } = this
     if (query) {
       this.#show('nothing', folder ? t('nothingFoundIn', { query, folder }) : t('nothingFound', { query }),
@@ -38,7 +38,7 @@ export class EmptyState {
     } else if (folder) this.#show('nothing', t('emptyFolder', { folder }), [t('allPictures'), () => this.navigate({ folder: '' })])
     else {
       const add = document.querySelector('body > header .add')
-      this.#show('empty', isToBeBuilt ? t('toBeBuilt', { command: BUILD }) : t('empty'), ...add ? [[t('addPictures'), () => add.click()]] : [])
+      this.#show('empty', needsBuild ? t('toBeBuilt', { command: BUILD }) : t('empty'), ...add ? [[t('addPictures'), () => add.click()]] : [])
     }
   }
 

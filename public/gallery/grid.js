@@ -105,31 +105,31 @@ export class Grid {
     const { rows, box } = this
     box.style.height = `${rows.height}px`
     const top = -box.getBoundingClientRect().top
-    const reach = innerHeight * OVERSCAN
-    const wanted = new Map()
-    const near = rows.between(top - reach, top + innerHeight + reach)
-    for (const row of near) {
-      for (const place of rows.boxes(row)) wanted.set(place.index, place)
+    const overscan = innerHeight * OVERSCAN
+    const boxes = new Map()
+    const nearbyRows = rows.between(top - overscan, top + innerHeight + overscan)
+    for (const row of nearbyRows) {
+      for (const box of rows.boxes(row)) boxes.set(box.index, box)
     }
     for (const [index, link] of this.shown) {
       // Otherwise the keyboard focus would be lost.
-      if (wanted.has(index) || link === document.activeElement) continue
+      if (boxes.has(index) || link === document.activeElement) continue
       link.remove()
       this.shown.delete(index)
     }
-    for (const [index, place] of wanted) {
+    for (const [index, box] of boxes) {
       const link = this.shown.get(index) ?? this.createLink(index)
-      link.style.transform = `translate(${this.sign * place.x}px, ${place.y}px)`
-      link.style.width = `${place.width}px`
-      link.firstChild.style.height = `${place.height}px`
+      link.style.transform = `translate(${this.sign * box.x}px, ${box.y}px)`
+      link.style.width = `${box.width}px`
+      link.firstChild.style.height = `${box.height}px`
     }
-    this.updateHeadings(near)
+    this.updateHeadings(nearbyRows)
     // Rows that scroll past quickly are not loaded.
     const isFast = Math.abs(top - this.top) > innerHeight
     this.top = top
     clearTimeout(this.timer)
     if (isFast) this.timer = setTimeout(() => this.update(), 100)
-    else for (const [index, link] of this.shown) this.loadThumbnail(link, this.images[index], wanted.get(index))
+    else for (const [index, link] of this.shown) this.loadThumbnail(link, this.images[index], boxes.get(index))
     if (top + innerHeight * 3 > rows.height) this.nearEnd()
   }
 
@@ -149,12 +149,12 @@ export class Grid {
     }
   }
 
-  loadThumbnail(link, image, place) {
+  loadThumbnail(link, image, box) {
     const frame = link.firstChild
-    if (!place || frame.querySelector('img')) return
+    if (!box || frame.querySelector('img')) return
     const { pyramid, tileURL } = zigguratSource(image, this.address)
     const { tileSize, singleTileLevel } = pyramid
-    const wanted = pyramid.levelForScale(0.8 * devicePixelRatio * place.width / image.width)
+    const wanted = pyramid.levelForScale(0.8 * devicePixelRatio * box.width / image.width)
     const tracks = (length) => length > tileSize ? `${tileSize}fr ${length - tileSize}fr` : '1fr'
     const showLevel = (level) => {
       const { width, height } = pyramid.size(level)
@@ -163,7 +163,7 @@ export class Grid {
         for (let column = 0; column * tileSize < width; column += 1) {
           const img = createElement('img', { alt: '', decoding: 'async', src: tileURL(level, column, row), onload() {
             img.className = 'there'
-            const isWhole = Math.abs(place.width / place.height - image.width / image.height) < 0.02
+            const isWhole = Math.abs(box.width / box.height - image.width / image.height) < 0.02
             if (isWhole && level === singleTileLevel && level < wanted) showLevel(level + 1)
           } })
           frame.append(img)
@@ -199,8 +199,8 @@ export class Grid {
   handleKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const row = this.rows.rowOf(this.focused)
-    const indexInRow = (way) => {
-      const other = this.rows.rows[row + way]
+    const indexInRow = (step) => {
+      const other = this.rows.rows[row + step]
       if (!other) return this.focused
       const middle = center(this.rows.boxes(this.rows.rows[row]).find(({ index }) => index === this.focused))
       return this.rows.boxes(other).reduce((best, box) =>

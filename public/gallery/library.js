@@ -38,23 +38,23 @@ export class Library {
     if (this.folder) query.set('folder', this.folder)
     if (this.sort) query.set('sort', this.sort)
     if (this.fields) query.set('fields', this.fields)
-    const answer = currentNames(await this.read(serverURL(`api/images?${query}`), this.abort.signal))
-    const { nextCursor, total, hint, folders } = answer
-    const images = answer.images.map(currentNames)
+    const response = currentNames(await this.read(serverURL(`api/images?${query}`), this.abort.signal))
+    const { nextCursor, total, hint, folders } = response
+    const images = response.images.map(currentNames)
     await tryFormats(images.map((image) => image.format))
     this.images.push(...images)
     this.cursor = nextCursor ?? null
     this.isComplete = this.cursor === null
     this.total = total
     this.folders ??= folders
-    this.isToBeBuilt = Boolean(hint)
+    this.needsBuild = Boolean(hint)
     return images
   }
 }
 
 async function readJSON(url, signal) {
   // Revalidated, so that recent changes are included.
-  const answer = await request(url, { signal, cache: 'no-cache' })
-  if (!answer.ok) throw new Error(`${answer.status} for ${url}`)
-  return answer.json()
+  const response = await request(url, { signal, cache: 'no-cache' })
+  if (!response.ok) throw new Error(`${response.status} for ${url}`)
+  return response.json()
 }

@@ -30,7 +30,7 @@ export class Gallery {
     })
     this.folderBar = new FolderBar(find('folder-bar'), (state) => this.navigate(state))
     this.emptyState = new EmptyState(document.querySelector('main'), { retry: () => this.retry(), navigate: (state) => this.navigate(state) })
-    this.#listen()
+    this.#addListeners()
     this.#readSavedScroll()
     this.search()
   }
@@ -81,7 +81,7 @@ export class Gallery {
   /** Shows a message if the complete list is empty. It depends on the visitor's rights. */
   updateEmptyState() {
     if (this.grid.images.length > 0) this.emptyState.hide()
-    else if (this.library.isComplete) this.emptyState.showEmpty(this.state, this.library.isToBeBuilt)
+    else if (this.library.isComplete) this.emptyState.showEmpty(this.state, this.library.needsBuild)
   }
 
   /** Requests the list again after a failure. */
@@ -120,7 +120,7 @@ export class Gallery {
     this.saveScroll()
   }
 
-  #listen() {
+  #addListeners() {
     const { field } = this
     history.scrollRestoration = 'manual'
     addEventListener('pagehide', () => this.saveScroll())

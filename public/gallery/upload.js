@@ -71,7 +71,7 @@ class Panel {
   open() {
     if (this.dialog?.open) return
     this.dialog = showDialog(document.body, this.t('addPictures'), this.parts, 'uploads')
-    this.listen()
+    this.subscribe()
     if (!this.intoSpace.disabled && !isPhone) this.showPhone()
   }
 
@@ -84,7 +84,7 @@ class Panel {
     this.phone.hidden = false
   }
 
-  listen() {
+  subscribe() {
     if (this.events) return
     this.events = new EventSource(serverURL('api/events'))
     this.unfinished = new Map()
