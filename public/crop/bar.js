@@ -28,8 +28,8 @@ export class CropBar {
     })
     this.ratio = createSelect(t('ratio'), names, (index) => {
       // The image's own ratio depends on its rotation.
-      const isTurned = index === 1 && cropper.viewport.rotation.degrees % 180 !== 0
-      cropper.setAspectRatio(isTurned ? 1 / ratios[1] : ratios[index])
+      const isRotated = index === 1 && cropper.viewport.rotation.degrees % 180 !== 0
+      cropper.setAspectRatio(isRotated ? 1 / ratios[1] : ratios[index])
     })
     this.degrees = createElement('output', { className: 'degrees' })
     this.slider = createElement('input', {
@@ -39,7 +39,7 @@ export class CropBar {
       ondblclick: () => cropper.straighten(this.slider.valueAsNumber = 0),
     })
     this.degreeFormat = new Intl.NumberFormat(localeOf(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-    const name = (ending) => `${title || viewerTranslator(viewer)('viewer')}.${ending}`
+    const name = (extension) => `${title || viewerTranslator(viewer)('viewer')}.${extension}`
     const row = (...children) => createElement('div', { className: 'row' }, ...children)
     this.editRows = createElement('div', { className: 'rows' },
       row(this.ratio, button('', t('turnLeft'), () => viewer.rotate(-90), '↺'),

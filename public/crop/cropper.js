@@ -134,8 +134,8 @@ export class Cropper {
 
   showResult() {
     const { frame, quarterTurns, viewport: { width, height } } = this
-    const seen = quarterTurns.bounds(frame.width, frame.height)
-    const scale = Math.min(width / seen.width, height / seen.height)
+    const bounds = quarterTurns.bounds(frame.width, frame.height)
+    const scale = Math.min(width / bounds.width, height / bounds.height)
     const center = this.space.center(frame)
     this.viewer.change((camera) => camera.show(camera.viewport.with({ scale }).centered(center)))
     this.show()
@@ -267,9 +267,9 @@ export class Cropper {
   show(box) {
     const { frame } = this
     this.shownViewport = this.viewport
-    const seen = this.toWindow(frame)
-    this.unconfinedBox = box ?? seen
-    const { x, y, width, height } = seen
+    const bounds = this.toWindow(frame)
+    this.unconfinedBox = box ?? bounds
+    const { x, y, width, height } = bounds
     Object.assign(this.frameElement.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` })
     this.bar.show()
   }

@@ -34,8 +34,8 @@ export class StraightenedSpace {
   fromImage({ x, y }) {
     const { image, size, rotation } = this
     if (rotation.isIdentity) return { x, y }
-    const turned = rotation.apply({ x: x - image.width / 2, y: y - image.height / 2 })
-    return { x: turned.x + size.width / 2, y: turned.y + size.height / 2 }
+    const rotated = rotation.apply({ x: x - image.width / 2, y: y - image.height / 2 })
+    return { x: rotated.x + size.width / 2, y: rotated.y + size.height / 2 }
   }
 
   /**
@@ -46,8 +46,8 @@ export class StraightenedSpace {
   toImage({ x, y }) {
     const { image, size, rotation } = this
     if (rotation.isIdentity) return { x, y }
-    const turned = rotation.undo({ x: x - size.width / 2, y: y - size.height / 2 })
-    return { x: turned.x + image.width / 2, y: turned.y + image.height / 2 }
+    const rotated = rotation.undo({ x: x - size.width / 2, y: y - size.height / 2 })
+    return { x: rotated.x + image.width / 2, y: rotated.y + image.height / 2 }
   }
 
   /**
@@ -114,9 +114,9 @@ export class StraightenedSpace {
     for (const [right, below] of [[0, 0], [1, 0], [0, 1], [1, 1]]) {
       const start = this.toImage({ x: from.x + right * from.width, y: from.y + below * from.height })
       const end = this.toImage({ x: to.x + right * to.width, y: to.y + below * to.height })
-      for (const [now, then, most] of [[start.x, end.x, width], [start.y, end.y, height]]) {
+      for (const [now, then, max] of [[start.x, end.x, width], [start.y, end.y, height]]) {
         if (then < 0) part = Math.min(part, now / (now - then))
-        else if (then > most) part = Math.min(part, (most - now) / (then - now))
+        else if (then > max) part = Math.min(part, (max - now) / (then - now))
       }
     }
     part = Math.max(part, 0)

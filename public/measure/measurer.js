@@ -80,7 +80,7 @@ export class Measurer {
     if (this.output.value !== text) this.output.value = text
     // Beside the center of the line, within the window.
     const { offsetWidth, offsetHeight } = this.label
-    const inside = (at, size, most) => Math.min(Math.max(at, MARGIN), Math.max(most - size - MARGIN, MARGIN))
+    const inside = (at, size, max) => Math.min(Math.max(at, MARGIN), Math.max(max - size - MARGIN, MARGIN))
     const x = inside((from.x + to.x - offsetWidth) / 2, offsetWidth, viewport.width)
     const y = inside((from.y + to.y) / 2 + MARGIN, offsetHeight, viewport.height)
     this.label.style.translate = `${x}px ${y}px`

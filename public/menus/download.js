@@ -59,15 +59,15 @@ export function showDownloads(viewer) {
     dialog.close()
     viewer.showMessage(t('downloadBegins'))
   }
-  const fileFacts = (width, height, ending) => t('fileFacts', { width, height, kind: ending.toUpperCase() })
-  const file = (name, fact, address, ending) => line(name, fact, {
-    href: fileAddress(address, source), download: `${title || viewerTranslator(viewer)('viewer')}.${ending}`, onclick: downloadBegan,
+  const fileFacts = (width, height, extension) => t('fileFacts', { width, height, kind: extension.toUpperCase() })
+  const file = (name, fact, address, extension) => line(name, fact, {
+    href: fileAddress(address, source), download: `${title || viewerTranslator(viewer)('viewer')}.${extension}`, onclick: downloadBegan,
   })
   const service = cropService(source)
   if (service) {
     const serviceURL = webURL(service, source.address).href
     const isLossless = details.format === 'png' && image.width * image.height <= LOSSLESS
-    const ending = isLossless ? 'png' : 'jpg'
+    const extension = isLossless ? 'png' : 'jpg'
     const parts = [{ name: t('wholePicture'), frame: { x: 0, y: 0, ...image }, rotation: { degrees: 0, isFlipped: false } }]
     const [x, y, right, bottom] = visibleRegion(source, viewport)
     const frame = { x, y, width: right - x, height: bottom - y }
@@ -76,9 +76,9 @@ export function showDownloads(viewer) {
       parts.push({ name: t('thisPart'), frame, rotation: viewport.rotation })
     }
     const formatFact = ({ width, height }, { degrees }) =>
-      degrees % 180 === 0 ? fileFacts(width, height, ending) : fileFacts(height, width, ending)
+      degrees % 180 === 0 ? fileFacts(width, height, extension) : fileFacts(height, width, extension)
     const facts = parts.map(({ name, frame: part, rotation }) =>
-      file(name, formatFact(part, rotation), cropAddress(serviceURL, part, image, rotation, ending), ending))
+      file(name, formatFact(part, rotation), cropAddress(serviceURL, part, image, rotation, extension), extension))
     // The server limits the size of large regions; the list then shows the reduced size.
     fetchJSON(serviceURL).then((info) => parts.forEach(({ frame: part, rotation }, index) => {
       facts[index].textContent = formatFact(servedSize(object(info), part), rotation)
@@ -86,12 +86,12 @@ export function showDownloads(viewer) {
   }
   const { original, animation } = details
   if (original) {
-    const ending = original.type.split('/')[1].replace('jpeg', 'jpg')
-    file(t('originalFile'), `${ending.toUpperCase()}, ${formatBytes(original.bytes, t)}`, original.url, ending)
+    const extension = original.type.split('/')[1].replace('jpeg', 'jpg')
+    file(t('originalFile'), `${extension.toUpperCase()}, ${formatBytes(original.bytes, t)}`, original.url, extension)
   }
   if (animation) {
-    const ending = animation.type.split('/')[1]
-    file(t('movingPicture'), ending.toUpperCase(), animation.url, ending)
+    const extension = animation.type.split('/')[1]
+    file(t('movingPicture'), extension.toUpperCase(), animation.url, extension)
   }
   const { width, height } = shadowRoot.querySelector('.picture')
   line(t('thisView'), fileFacts(width, height, 'png'), {

@@ -62,7 +62,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
           width, height, tileSize, tileOverlap: overlap, minLevel: Math.max(single, 0), maxLevel: levels.length - 1, ready: true,
           folder: withPath(descriptor, descriptor.pathname.replace(/\.dzi$/, '_files')).href,
           // Browsers without JPEG XL load JPEG, tile by tile.
-          ending: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?v=${generation}` : ''}`,
+          abort: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?v=${generation}` : ''}`,
           grid: format === 'jxl' ? null : { tileSize, levels, version: generation ? { v: generation } : {} },
         })
         if (!this.grid) pendingTiles.clear()
@@ -79,9 +79,9 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
       if (name === 'open-failed' && this.openError) handler(this.openError)
     }
 
-    getTileUrl(level, column, row) { return `${this.folder}/${level}/${column}_${row}.${this.ending}` }
+    getTileUrl(level, column, row) { return `${this.folder}/${level}/${column}_${row}.${this.abort}` }
 
-    equals(other) { return other.folder === this.folder && other.ending === this.ending }
+    equals(other) { return other.folder === this.folder && other.abort === this.abort }
 
     downloadTileStart(job) {
       const { tiledImage } = job.tile
@@ -92,14 +92,14 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
         tiledImage._currentMaxTilesPerFrame = Math.max(tiledImage._currentMaxTilesPerFrame ?? 1, pendingTiles.size)
       }
       this.hasStarted = true
-      job.userData.ending = new AbortController()
+      job.userData.abort = new AbortController()
       if (pendingTiles.has(keyOf(job)) || !this.grid) return this.load(job)
       waitingJobs.push(job)
       if (waitingJobs.length === 1) shown.then(() => setTimeout(() => this.loadWaiting(), BATCH_DELAY))
     }
 
     loadWaiting() {
-      const jobs = waitingJobs.splice(0).filter(({ userData }) => !userData.ending.signal.aborted)
+      const jobs = waitingJobs.splice(0).filter(({ userData }) => !userData.abort.signal.aborted)
       for (const level of new Set(jobs.map(({ tile }) => tile.level))) {
         requestBatch(url, this.grid, level, jobs.filter(({ tile }) => tile.level === level), pendingTiles)
       }
@@ -108,8 +108,8 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
 
     load(job) {
       const key = keyOf(job)
-      const { ending } = job.userData
-      const loadSingle = () => request(job.src, { signal: ending.signal }).then((response) => {
+      const { abort } = job.userData
+      const loadSingle = () => request(job.src, { signal: abort.signal }).then((response) => {
         if (!response.ok) throw new Error(`${response.status} for ${job.src}`)
         return response.blob()
       }).then(decodeTile)
@@ -125,7 +125,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
         })
     }
 
-    downloadTileAbort(job) { job.userData.ending?.abort() }
+    downloadTileAbort(job) { job.userData.abort?.abort() }
   }
   return new ZigguratTileSource(url.href)
 }

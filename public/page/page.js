@@ -52,7 +52,7 @@ export class ImagePage {
     this.back.href = gallery
     this.back.title = this.back.ariaLabel = this.t('back')
     this.back.onclick = (event) => this.goBack(event)
-    this.#listen()
+    this.#addListeners()
   }
 
   /** The id of the image that is shown or about to be shown. */
@@ -104,7 +104,7 @@ export class ImagePage {
     history.back()
   }
 
-  #listen() {
+  #addListeners() {
     const { viewer } = this
     const { signal } = this.#closed
     const name = () => this.#setTitle(nameOf(this.id), '')

@@ -10,5 +10,5 @@ const { clientWidth: width, clientHeight: height } = document.documentElement
 const [root] = /^.*?\/(?=(view|embed)\/)/.exec(location.pathname) ?? ['/']
 const address = withPath(new URL(location.href), `${root}api/images/${encodeURIComponent(pathId(location.pathname))}`)
 if (width > 0 && height > 0) preloadFirstView(firstViewURL(address, viewQuery(location.hash, { width, height }, devicePixelRatio)))
-const asked = new URLSearchParams(location.search).get('lang')
-preloadTranslations(root, asked ? [asked, ...navigator.languages] : navigator.languages)
+const requestedLanguage = new URLSearchParams(location.search).get('lang')
+preloadTranslations(root, requestedLanguage ? [requestedLanguage, ...navigator.languages] : navigator.languages)

@@ -17,16 +17,16 @@ const strips = new WeakMap()
  * @param {import('./pager.js').Pager} pager
  */
 export function showFilmstrip(viewer, pager) {
-  const isWanted = viewer.hasAttribute('filmstrip')
+  const isShown = viewer.hasAttribute('filmstrip')
   const strip = strips.get(viewer)
-  if (isWanted === Boolean(strip)) return
-  if (isWanted) strips.set(viewer, new Filmstrip(viewer, pager))
+  if (isShown === Boolean(strip)) return
+  if (isShown) strips.set(viewer, new Filmstrip(viewer, pager))
   else strip.close()
 }
 
 /** A virtualized strip of an album's thumbnails, with the current image in the middle. */
 export class Filmstrip {
-  #ended = new AbortController()
+  #closed = new AbortController()
   /**
    * The thumbnails by index in the album.
    * @type {Map<number, { button: HTMLButtonElement, abort: AbortController, isRequested: boolean }>}
@@ -39,7 +39,7 @@ export class Filmstrip {
     this.reel = createElement('div', { className: 'reel' })
     const label = menusTranslator(viewer)('filmstrip')
     this.element = createElement('div', { className: 'filmstrip', role: 'listbox', ariaLabel: label, ariaOrientation: 'horizontal' }, this.reel)
-    const { signal } = this.#ended
+    const { signal } = this.#closed
     viewer.shadowRoot.append(this.element)
     pager.changed = () => this.#layOut()
     viewer.addEventListener('page', () => this.#pageChanged(), { signal })
@@ -54,7 +54,7 @@ export class Filmstrip {
 
   /** Removes the filmstrip. */
   close() {
-    this.#ended.abort()
+    this.#closed.abort()
     this.#removeAll()
     this.pager.changed = null
     this.element.remove()
@@ -107,13 +107,13 @@ export class Filmstrip {
   #update() {
     const { index: open } = this.pager
     const middle = this.element.scrollLeft / PITCH
-    const reach = this.element.clientWidth / PITCH / 2 + MARGIN
-    const wanted = new Set(this.#count > 1 ? [open] : [])
-    for (let position = Math.max(Math.floor(middle - reach), 0); position <= Math.min(middle + reach, this.#count - 1); position += 1) {
-      wanted.add(this.#position(position))
+    const distance = this.element.clientWidth / PITCH / 2 + MARGIN
+    const indices = new Set(this.#count > 1 ? [open] : [])
+    for (let position = Math.max(Math.floor(middle - distance), 0); position <= Math.min(middle + distance, this.#count - 1); position += 1) {
+      indices.add(this.#position(position))
     }
-    for (const index of [...this.#shown.keys()]) if (!wanted.has(index)) this.#remove(index)
-    for (const index of wanted) {
+    for (const index of [...this.#shown.keys()]) if (!indices.has(index)) this.#remove(index)
+    for (const index of indices) {
       const { button } = this.#shown.get(index) ?? this.#add(index)
       button.ariaSelected = String(index === open)
       button.tabIndex = index === open ? 0 : -1
@@ -158,7 +158,7 @@ export class Filmstrip {
       // The thumbnail stays empty. The error is reported when the image is opened.
     }
     this.#loading -= 1
-    if (!this.#ended.signal.aborted) this.#loadNext()
+    if (!this.#closed.signal.aborted) this.#loadNext()
   }
 
   /**

@@ -23,13 +23,13 @@ export class PageButtons {
    */
   show({ neighbours, sign }, t) {
     this.strip.hidden = !neighbours.left && !neighbours.right
-    for (const [index, isThere] of [neighbours.left, neighbours.right].entries()) {
+    for (const [index, exists] of [neighbours.left, neighbours.right].entries()) {
       const element = this.elements[index]
       const isNext = (index === 1) === sign > 0
       element.title = element.ariaLabel = t(isNext ? 'next' : 'previous')
       // When a button disappears at the end of the list, the viewer takes the focus, so that keys still work.
-      if (!isThere && element.matches(':focus')) element.getRootNode().host.focus({ preventScroll: true })
-      element.hidden = !isThere
+      if (!exists && element.matches(':focus')) element.getRootNode().host.focus({ preventScroll: true })
+      element.hidden = !exists
     }
   }
 }

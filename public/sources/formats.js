@@ -6,8 +6,8 @@ const support = new Map()
 
 /** Tests whether the browser supports those of the formats that are not supported universally. */
 export async function tryFormats(formats) {
-  const open = new Set(formats.filter((format) => typeof format === 'string' && Object.hasOwn(SAMPLES, format) && !support.has(format)))
-  await Promise.all([...open].map(async (format) => {
+  const untested = new Set(formats.filter((format) => typeof format === 'string' && Object.hasOwn(SAMPLES, format) && !support.has(format)))
+  await Promise.all([...untested].map(async (format) => {
     const bytes = Uint8Array.from(atob(SAMPLES[format]), (character) => character.charCodeAt(0))
     const bitmap = await createImageBitmap(new Blob([bytes])).catch(() => null)
     support.set(format, bitmap !== null)

@@ -9,15 +9,15 @@ export class SizeLimitError extends SourceError {}
 /**
  * Returns a stream that passes bytes on up to a limit, and then fails with a `SizeLimitError`.
  * @param {number} limit bytes
- * @param {string} what the name of the content in the error message
+ * @param {string} name the name of the content in the error message
  * @returns {TransformStream<Uint8Array, Uint8Array>}
  */
-export function limitBytes(limit, what) {
+export function limitBytes(limit, name) {
   let count = 0
   return new TransformStream({
     transform(chunk, controller) {
       count += chunk.length
-      if (count > limit) throw sizeLimitError(limit, what)
+      if (count > limit) throw sizeLimitError(limit, name)
       controller.enqueue(chunk)
     },
   })
@@ -27,11 +27,11 @@ export function limitBytes(limit, what) {
  * Reads the body of an untrusted response up to a limit.
  * @param {Response} response
  * @param {number} [limit] bytes
- * @param {string} [what] the name of the content in the error message
+ * @param {string} [name] the name of the content in the error message
  * @returns {Promise<Uint8Array[]>} consecutive pieces
  * @throws {SizeLimitError}
  */
-export async function readChunks({ body, headers, url }, limit = MAX_BYTES, what = url) {
+export async function readChunks({ body, headers, url }, limit = MAX_BYTES, name = url) {
   const chunks = []
   if (!body) return chunks
   const reader = body.getReader()
@@ -43,18 +43,18 @@ export async function readChunks({ body, headers, url }, limit = MAX_BYTES, what
     chunks.push(value)
   }
   await reader.cancel()
-  throw sizeLimitError(limit, what)
+  throw sizeLimitError(limit, name)
 }
 
 /**
  * Reads the body of an untrusted response up to a limit, in one piece.
  * @param {Response} response
  * @param {number} [limit] bytes
- * @param {string} [what] the name of the content in the error message
+ * @param {string} [name] the name of the content in the error message
  * @throws {SizeLimitError}
  */
-export async function readBytes(response, limit, what) {
-  const chunks = await readChunks(response, limit, what)
+export async function readBytes(response, limit, name) {
+  const chunks = await readChunks(response, limit, name)
   const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const chunk of chunks) {
@@ -75,6 +75,6 @@ export async function readText(response, limit = MAX_BYTES) { return new TextDec
 /**
  * Returns the error for content that is too long.
  * @param {number} limit bytes
- * @param {string} what
+ * @param {string} name
  */
-function sizeLimitError(limit, what) { return new SizeLimitError(`${what} has more than ${limit} bytes`, { reason: 'tooMuchData' }) }
+function sizeLimitError(limit, name) { return new SizeLimitError(`${name} has more than ${limit} bytes`, { reason: 'tooMuchData' }) }

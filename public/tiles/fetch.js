@@ -42,10 +42,10 @@ export async function fetchTile({ pendingTiles, tileURL, tileBlob, pyramid }, ti
   const known = pendingTiles?.get(key)
   pendingTiles?.delete(key)
   const { level, column, row } = tile
-  const ask = async () => tileBlob
+  const load = async () => tileBlob
     ? bitmapOf(await tileBlob(level, column, row, signal), key) : fetchBitmap(tileURL(level, column, row), signal)
-  const bitmap = await (known?.catch(ask) ?? ask())
-  if (pyramid && bitmap.width * bitmap.height > mostPixels(pyramid)) {
+  const bitmap = await (known?.catch(load) ?? load())
+  if (pyramid && bitmap.width * bitmap.height > maxPixels(pyramid)) {
     bitmap.close()
     throw new RefusedTile(`a tile of ${bitmap.width} × ${bitmap.height} pixels`)
   }
@@ -57,6 +57,6 @@ export async function fetchTile({ pendingTiles, tileURL, tileBlob, pyramid }, ti
  * than described.
  * @param {import('../geometry/pyramid.js').Pyramid} pyramid
  */
-function mostPixels({ topLevel, singleTileLevel, tileSize, overlap }) {
+function maxPixels({ topLevel, singleTileLevel, tileSize, overlap }) {
   return singleTileLevel === topLevel ? Infinity : 4 * (tileSize + 2 * overlap) ** 2
 }

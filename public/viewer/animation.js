@@ -22,7 +22,7 @@ export class Animation {
     this.isClear = !['jpg', 'jpeg'].includes(viewer.source.details.format)
     if (!this.isClear) this.canvas.style.background = '#fff'
     this.closed = new AbortController()
-    viewer.addEventListener('viewport', () => this.place(), { signal: this.closed.signal })
+    viewer.addEventListener('viewport', () => this.position(), { signal: this.closed.signal })
     this.ready = this.load(webURL(url, base), type, plays).catch(() => {})
   }
 
@@ -50,7 +50,7 @@ export class Animation {
     this.notify()
     if (this.decoder) return this.plays && this.next()
     this.viewer.cover(this.canvas, this.plays)
-    this.place()
+    this.position()
   }
 
   step(by) {
@@ -88,10 +88,10 @@ export class Animation {
     context.drawImage(image, 0, 0)
     canvas.dataset.frame = this.frame
     if (!canvas.isConnected) this.viewer.cover(canvas, true)
-    this.place()
+    this.position()
   }
 
-  place() {
+  position() {
     const { viewport, source } = this.viewer
     if (!viewport || !source || !this.canvas.isConnected) return
     const { width, height } = source.pyramid.imageSize

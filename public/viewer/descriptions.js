@@ -31,9 +31,9 @@ export function describeView(source, viewport, ratio, t) {
  * @returns {{ length: number, text: string }} the length in CSS pixels, and the text
  */
 export function scaleBar(micronsPerPixel, scale, t) {
-  const most = MAX_LENGTH * micronsPerPixel / scale
-  const power = 10 ** Math.floor(Math.log10(most))
-  const microns = power * (most / power >= 5 ? 5 : most / power >= 2 ? 2 : 1)
+  const maxMicrons = MAX_LENGTH * micronsPerPixel / scale
+  const power = 10 ** Math.floor(Math.log10(maxMicrons))
+  const microns = power * (maxMicrons / power >= 5 ? 5 : maxMicrons / power >= 2 ? 2 : 1)
   return { length: microns * scale / micronsPerPixel, text: formatLength(microns, t) }
 }
 

@@ -46,10 +46,10 @@ export class Navigator {
   show(viewport) {
     const { width, height } = viewport
     const { image } = this
-    const wholeIsSeen = [[0, 0], [image.width, 0], [image.width, image.height], [0, image.height]]
+    const isWholeVisible = [[0, 0], [image.width, 0], [image.width, image.height], [0, image.height]]
       .map(([x, y]) => viewport.viewportPoint({ x, y }))
       .every(({ x, y }) => x > -1 && y > -1 && x < width + 1 && y < height + 1)
-    this.element.hidden = !this.isOpen || wholeIsSeen
+    this.element.hidden = !this.isOpen || isWholeVisible
     this.visibleArea.setAttribute('points', viewport.corners.map(({ x, y }) => `${x},${y}`).join(' '))
   }
 }

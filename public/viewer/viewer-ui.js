@@ -62,7 +62,7 @@ export class ViewerUI {
     this.controls.updateLabels(this.t)
     this.retryController.updateLabels(this.t)
     if (this.pager) this.showPages(this.pager)
-    if (this.shown) this.show(...this.shown)
+    if (this.lastShown) this.show(...this.lastShown)
     this.setTitle(this.title)
   }
 
@@ -126,7 +126,7 @@ export class ViewerUI {
 
   /** Removes all information about the image that was open. */
   clear() {
-    this.shown = null
+    this.lastShown = null
     this.root.host.toggleAttribute('failed', false)
     this.navigator.close()
     this.overlays.show(null)
@@ -155,7 +155,7 @@ export class ViewerUI {
 
   /** Shows the scale, the overview and the overlays of a view. */
   show(viewport, source, ratio) {
-    this.shown = [viewport, source, ratio]
+    this.lastShown = [viewport, source, ratio]
     const microns = source.details.micronsPerPixel
     this.controls.show(viewport.scale * ratio, microns > 0 ? scaleBar(microns, viewport.scale, this.t) : null)
     this.navigator.show(viewport)
