@@ -13,6 +13,10 @@ const QUICK_ZOOM = 110 // CSS px to double the scale
 
 /** The view of an image and its movement by gestures, keys and programs, in CSS pixels of the window and milliseconds. */
 export class Camera {
+  #dragState = null
+  #quickZoomStart = null
+  #wheelZoom = { zoom: null, time: -Infinity, shown: null }
+
   constructor(image, window, options = {}) {
     this.image = image
     this.options = options
@@ -23,12 +27,11 @@ export class Camera {
       this.fitMode = null
       const cover = Math.min(fitScale('cover', image, window), 1)
       // A strip is shown from its start.
-      this.viewport = this.clampToLimits(this.viewport.with({ scale: cover, x: 0, y: 0 }))
+      this.viewport = this.#clampToLimits(this.viewport.with({ scale: cover, x: 0, y: 0 }))
     }
-    this.motion = this.dragState = null
+    this.motion = null
     /** The distance in CSS pixels by which a drag is past the left (> 0) or right (< 0) edge. */
     this.pull = 0
-    this.wheelZoom = { zoom: null, time: -Infinity, shown: null }
   }
 
   get window() { return this.viewport }
@@ -46,7 +49,7 @@ export class Camera {
 
   get destination() { return this.motion ? this.motion.destination : this.viewport }
 
-  get isOutside() { return !same(this.clampToLimits(this.viewport), this.viewport) }
+  get isOutside() { return !same(this.#clampToLimits(this.viewport), this.viewport) }
 
   /**
    * Whether the image is larger than the window along an axis of the screen, at its current rotation.
@@ -58,13 +61,13 @@ export class Camera {
     return x !== 0 ? bounds.width > width + 0.5 : bounds.height > height + 0.5
   }
 
-  get isHeld() { return this.dragState !== null }
+  get isHeld() { return this.#dragState !== null }
 
   advance(now) {
     if (!this.motion) return false
     const { viewport, done } = this.motion.at(now)
     this.viewport = viewport
-    if (this.motion === this.wheelZoom.zoom) this.wheelZoom.shown = viewport
+    if (this.motion === this.#wheelZoom.zoom) this.#wheelZoom.shown = viewport
     if (done) this.motion = null
     return true
   }
@@ -82,17 +85,18 @@ export class Camera {
    * @param {number} [now] ms; required if the view may be in motion
    */
   reshape({ rotation, ...window }, now) {
-    const { dragState, pull, motion } = this
+    const { pull, motion } = this
+    const dragState = this.#dragState
     const reshaped = (viewport) => viewport.with({ rotation: rotation ?? viewport.rotation }).resized(window)
     const fitMode = this.fitMode === 'none' ? null : this.fitMode
     const before = this.destination
     const fit = fitMode ?? (before.scale <= this.limitsOf(before).minimum * 1.0001 && 'contain')
     const after = reshaped(before)
-    const end = fit ? this.fitted(fit, after) : this.clampToLimits(after)
+    const end = fit ? this.#fitted(fit, after) : this.#clampToLimits(after)
     this.stop()
-    this.dragState = null
+    this.#dragState = null
     this.viewport = motion ? reshaped(this.viewport) : end
-    if (motion) this.flyTo(end, now)
+    if (motion) this.#flyTo(end, now)
     // Fingers that are down continue the drag.
     if (dragState) this.grab(dragState.last, pull)
   }
@@ -115,19 +119,19 @@ export class Camera {
   }
 
   /** Returns a viewport with the scale of a fit. */
-  fitted(fit, viewport) {
+  #fitted(fit, viewport) {
     const scale = limited(this.scaleOf(fit, viewport), this.limitsOf(viewport))
     // The original size keeps the center of the view.
     const center = fit === 'none' ? viewport.imageCenter : { x: this.image.width / 2, y: this.image.height / 2 }
     return viewport.with({ scale }).centered(center).clamped(this.image)
   }
 
-  clampToLimits(viewport, anchor) { return viewport.settled(this.image, this.limitsOf(viewport), { anchor }) }
+  #clampToLimits(viewport, anchor) { return viewport.settled(this.image, this.limitsOf(viewport), { anchor }) }
 
   show(viewport) {
     this.stop()
     this.fitMode = null
-    this.viewport = this.clampToLimits(viewport)
+    this.viewport = this.#clampToLimits(viewport)
   }
 
   /** Applies other limits immediately. */
@@ -138,8 +142,8 @@ export class Camera {
 
   centerOn(center) { this.show(this.destination.centered(center)) }
 
-  flyTo(viewport, now) {
-    this.dragState = null
+  #flyTo(viewport, now) {
+    this.#dragState = null
     if (this.options.reducedMotion) {
       this.motion = null
       this.viewport = viewport
@@ -147,9 +151,9 @@ export class Camera {
   }
 
   fit(fit, now) {
-    const fitted = this.fitted(fit, this.destination)
+    const fitted = this.#fitted(fit, this.destination)
     this.fitMode = fit
-    this.flyTo(fitted, now)
+    this.#flyTo(fitted, now)
   }
 
   /**
@@ -159,18 +163,18 @@ export class Camera {
    */
   zoomTo(scale, point, now, from = this.destination) {
     this.fitMode = null
-    this.flyTo(this.clampToLimits(from.scaled(limited(scale, this.limitsOf(from)), point), point), now)
+    this.#flyTo(this.#clampToLimits(from.scaled(limited(scale, this.limitsOf(from)), point), point), now)
   }
 
   zoomToRegion(region, now) {
     this.fitMode = null
     const destination = this.destination
-    this.flyTo(this.clampToLimits(destination.zoomed(region, this.limitsOf(destination))), now)
+    this.#flyTo(this.#clampToLimits(destination.zoomed(region, this.limitsOf(destination))), now)
   }
 
   panTo(center, now) {
     this.fitMode = null
-    this.flyTo(this.clampToLimits(this.destination.centered(center)), now)
+    this.#flyTo(this.#clampToLimits(this.destination.centered(center)), now)
   }
 
   panBy(x, y, now) {
@@ -200,14 +204,14 @@ export class Camera {
     const past = within.rotation.undo({ x: pull, y: 0 })
     const start = within.with({ x: within.x - past.x, y: within.y - past.y })
     // If one of two fingers lifts, the scale springs back around their last midpoint.
-    const anchor = points.length === 1 && this.dragState?.points.length === 2 ? this.dragState.anchor : middle
+    const anchor = points.length === 1 && this.#dragState?.points.length === 2 ? this.#dragState.anchor : middle
     this.pull = pull
-    this.dragState = { points, start, image: start.imagePoint(middle), anchor, last: points }
-    this.quickZoomStart = null
+    this.#dragState = { points, start, image: start.imagePoint(middle), anchor, last: points }
+    this.#quickZoomStart = null
   }
 
   drag(points) {
-    const { dragState } = this
+    const dragState = this.#dragState
     if (!dragState || points.length !== dragState.points.length) return
     dragState.last = points
     const middle = dragState.anchor = midpoint(points)
@@ -221,11 +225,11 @@ export class Camera {
       target = target.with({ scale, rotation })
     }
     target = target.placing(dragState.image, middle)
-    if (points.length === 1 && this.options.paging) target = this.pulled(target)
+    if (points.length === 1 && this.options.paging) target = this.#pulled(target)
     this.viewport = target.rubberBanded(this.image, this.limitsOf(target), { anchor: middle, isZooming: points.length === 2 })
   }
 
-  pulled(target) {
+  #pulled(target) {
     const inside = target.clamped(this.image)
     const past = target.rotation.apply({ x: inside.x - target.x, y: inside.y - target.y })
     this.pull = Math.abs(past.x) < 1e-6 ? 0 : past.x
@@ -234,17 +238,18 @@ export class Camera {
   }
 
   release(velocity, now) {
-    const { dragState, pull, viewport } = this
-    this.dragState = this.quickZoomStart = null
+    const { pull, viewport } = this
+    const dragState = this.#dragState
+    this.#dragState = this.#quickZoomStart = null
     this.pull = 0
     if (!dragState || pull !== 0) {
-      if (dragState) this.flyTo(this.clampToLimits(viewport), now)
+      if (dragState) this.#flyTo(this.#clampToLimits(viewport), now)
       return
     }
-    const target = this.clampToLimits(viewport, dragState.anchor)
+    const target = this.#clampToLimits(viewport, dragState.anchor)
     const isOutside = target.scale !== viewport.scale
     if (this.options.reducedMotion || isOutside) {
-      if (!same(target, viewport)) this.flyTo(target, now)
+      if (!same(target, viewport)) this.#flyTo(target, now)
       return
     }
     const velocityInImage = viewport.rotation.undo(velocity)
@@ -261,9 +266,9 @@ export class Camera {
    * @param {number} now ms
    */
   wheel(point, factor, now, isPinch = false) {
-    this.dragState = null
+    this.#dragState = null
     this.fitMode = null
-    const { zoom: last, time, shown } = this.wheelZoom
+    const { zoom: last, time, shown } = this.#wheelZoom
     const isContinued = last && now - time < WHEEL_PAUSE && Math.hypot(last.anchor.x - point.x, last.anchor.y - point.y) <= 1
       && (this.motion === last || this.viewport === shown)
     const zoom = isContinued ? last : new SmoothZoom(this.viewport, point, this.image, this.limits, now)
@@ -272,7 +277,7 @@ export class Camera {
     const isImmediate = this.options.reducedMotion || isPinch
     this.motion = isImmediate ? null : zoom
     if (isImmediate) this.viewport = zoom.view(zoom.scale = zoom.targetScale)
-    this.wheelZoom = { zoom, time: now, shown: this.viewport }
+    this.#wheelZoom = { zoom, time: now, shown: this.viewport }
   }
 
   /**
@@ -282,18 +287,18 @@ export class Camera {
   scroll(x, y) {
     // Momentum from an earlier gesture must not disturb an animation.
     if (this.motion && !(this.motion instanceof InertialPan)) return false
-    const moved = this.panned(x, y)
+    const moved = this.#panned(x, y)
     if (same(moved, this.viewport)) return false
     this.stop()
-    this.dragState = this.fitMode = null
+    this.#dragState = this.fitMode = null
     this.viewport = moved
     return true
   }
 
   /** Whether the image continues in a direction: -1, 0 or 1 on each axis. */
-  canPan(x, y) { return !same(this.panned(x, y), this.viewport) }
+  canPan(x, y) { return !same(this.#panned(x, y), this.viewport) }
 
-  panned(x, y) {
+  #panned(x, y) {
     const { viewport } = this
     const offset = viewport.rotation.undo({ x, y })
     return viewport.with({ x: viewport.x + offset.x, y: viewport.y + offset.y }).clamped(this.image)
@@ -313,8 +318,8 @@ export class Camera {
 
   quickZoom(anchor, travel) {
     this.fitMode = null
-    this.quickZoomStart ??= { from: this.viewport, anchor }
-    const { from } = this.quickZoomStart
+    this.#quickZoomStart ??= { from: this.viewport, anchor }
+    const { from } = this.#quickZoomStart
     const target = from.scaled(from.scale * 2 ** (travel / QUICK_ZOOM), anchor)
     this.viewport = target.rubberBanded(this.image, this.limits, { anchor, isZooming: true })
   }
