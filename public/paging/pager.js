@@ -10,12 +10,19 @@ const TRANSITION = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
 
 /** Turns the pages of an album. Previews of the neighbors are beside the image and follow the finger. */
 export class Pager {
+  /** The loaded or loading neighbors of the image, by index. */
+  #previews = new Map()
+  /** @type {{ index: number } | null} the image to which the page turns */
+  #pendingTurn = null
+  /** @type {(() => void) | null} shows that image at the end of the animation */
+  #finishTurn = null
+
   constructor(track, show) {
-    Object.assign(this, { track, show, list: [], index: 0, previews: new Map(), offset: 0, pendingTurn: null })
+    Object.assign(this, { track, show, list: [], index: 0, offset: 0 })
   }
 
   /** Whether a page turn to another image is in progress. */
-  get isTurning() { return this.pendingTurn !== null }
+  get isTurning() { return this.#pendingTurn !== null }
 
   /**
    * Ends a page turn immediately, because another image is shown than the one that the page turns to.
@@ -23,14 +30,14 @@ export class Pager {
    *   dispatched for it
    */
   cancelTurn() {
-    const { pendingTurn } = this
+    const pendingTurn = this.#pendingTurn
     if (pendingTurn) {
       this.index = pendingTurn.index
       this.discardPreviews()
     }
     this.animation?.cancel()
-    this.animation = this.finishTurn = null
-    this.setOffset(0)
+    this.animation = this.#finishTurn = null
+    this.#setOffset(0)
     return pendingTurn !== null
   }
 
@@ -62,17 +69,17 @@ export class Pager {
   set(list, index, direction) {
     Object.assign(this, { list, index, direction })
     this.discardPreviews()
-    this.setOffset(0)
+    this.#setOffset(0)
     this.changed?.()
   }
 
   preload() {
     for (const index of [this.index + 1, this.index - 1]) {
-      if (index >= 0 && index < this.list.length && !this.previews.has(index)) this.previews.set(index, this.loadPreview(index))
+      if (index >= 0 && index < this.list.length && !this.#previews.has(index)) this.#previews.set(index, this.#loadPreview(index))
     }
   }
 
-  loadPreview(index) {
+  #loadPreview(index) {
     const preview = createElement('canvas', { className: 'preview' })
     const abort = new AbortController()
     const ready = openSource(this.list[index], abort.signal).then(async (source) => {
@@ -84,29 +91,29 @@ export class Pager {
     })
     const page = { preview, abort, ready, loaded: null }
     ready.then((neighbour) => { page.loaded = neighbour }, () => {
-      if (this.previews.get(index) === page) this.previews.delete(index)
+      if (this.#previews.get(index) === page) this.#previews.delete(index)
       preview.remove()
     })
-    this.positionPreview(index, preview)
+    this.#positionPreview(index, preview)
     this.track.append(preview)
     return page
   }
 
   /** Places a preview beside the current image. */
-  positionPreview(index, preview) { preview.style.translate = `${(index - this.index) * this.sign * this.width}px` }
+  #positionPreview(index, preview) { preview.style.translate = `${(index - this.index) * this.sign * this.width}px` }
 
   /** Adapts to another width of the window. */
-  resize() { for (const [index, { preview }] of this.previews) this.positionPreview(index, preview) }
+  resize() { for (const [index, { preview }] of this.#previews) this.#positionPreview(index, preview) }
 
   get width() { return this.track.clientWidth + GAP }
 
   pull(pull) {
     const { left, right } = this.neighbours
     const free = pull === 0 || (pull > 0 ? left : right)
-    this.setOffset(free ? pull : rubberBand(pull, this.width))
+    this.#setOffset(free ? pull : rubberBand(pull, this.width))
   }
 
-  setOffset(offset) {
+  #setOffset(offset) {
     this.offset = offset
     this.track.style.translate = offset === 0 ? '' : `${offset}px`
   }
@@ -121,13 +128,13 @@ export class Pager {
     const from = this.offset
     const to = -steps * this.sign * this.width
     const finishTurn = () => {
-      this.animation = this.finishTurn = null
-      this.setOffset(0)
+      this.animation = this.#finishTurn = null
+      this.#setOffset(0)
       if (steps !== 0) this.goTo(this.index + steps)
     }
     if (this.reducedMotion) return finishTurn()
-    this.finishTurn = finishTurn
-    this.pendingTurn = steps === 0 ? null : { index: this.index + steps }
+    this.#finishTurn = finishTurn
+    this.#pendingTurn = steps === 0 ? null : { index: this.index + steps }
     const animation = this.track.animate([{ translate: `${from}px` }, { translate: `${to}px` }], TRANSITION)
     this.animation = animation
     animation.onfinish = () => {
@@ -136,23 +143,24 @@ export class Pager {
   }
 
   finish() {
-    const { animation, finishTurn } = this
+    const { animation } = this
+    const finishTurn = this.#finishTurn
     this.animation = null
     animation?.cancel()
     finishTurn?.()
   }
 
   async goTo(index) {
-    const page = this.previews.get(index)
+    const page = this.#previews.get(index)
     this.index = index
-    this.previews.delete(index)
+    this.#previews.delete(index)
     // The preview stays until the canvas is drawn.
     if (page) page.preview.style.translate = ''
     this.discardPreviews()
-    const pendingTurn = this.pendingTurn = { index }
+    const pendingTurn = this.#pendingTurn = { index }
     const neighbour = page ? page.loaded ?? await page.ready.catch(() => null) : null
-    if (this.pendingTurn === pendingTurn) {
-      this.pendingTurn = null
+    if (this.#pendingTurn === pendingTurn) {
+      this.#pendingTurn = null
       this.show(index, neighbour)
     }
     if (page) requestAnimationFrame(() => requestAnimationFrame(() => page.preview.remove()))
@@ -160,13 +168,13 @@ export class Pager {
 
   discardPreviews() {
     this.animation?.cancel()
-    this.animation = this.finishTurn = this.pendingTurn = null
-    for (const { preview, abort, ready } of this.previews.values()) {
+    this.animation = this.#finishTurn = this.#pendingTurn = null
+    for (const { preview, abort, ready } of this.#previews.values()) {
       abort.abort()
       preview.remove()
       ready.then(({ bitmap }) => bitmap?.close(), () => {})
     }
-    this.previews.clear()
+    this.#previews.clear()
   }
 }
 

@@ -16,13 +16,20 @@ const DRAW_BUDGET = 2 ** 21
 
 /** One image on a canvas: its camera, its tiles, and the drawing of both. */
 export class Renderer {
+  #wasMoving = false
+  /** The viewport that was drawn last. */
+  #drawnViewport = null
+  /** The time of the last drawing, in ms. */
+  #drawnAt = -Infinity
+  #redrawTimer = 0
+
   constructor(canvas, events) {
     this.events = events
     this.painter = new CanvasPainter(canvas)
     this.cache = new TileCache(CACHE_SIZE)
     Object.assign(this, {
       window: { width: 1, height: 1 }, ratio: 1, source: null, camera: null, loader: null,
-      isComplete: false, drawnAt: -Infinity,
+      isComplete: false,
     })
   }
 
@@ -37,7 +44,7 @@ export class Renderer {
       loaded: (tile, bitmap) => {
         if (this.loader !== loader) return bitmap.close()
         this.cache.set(tileKey(tile), bitmap)
-        this.tileLoaded(loader.pending === 0)
+        this.#tileLoaded(loader.pending === 0)
       },
       failed: () => {
         if (this.loader !== loader) return
@@ -64,7 +71,7 @@ export class Renderer {
     this.loader?.stop()
     this.loader = this.camera = this.source = null
     this.cache.clear()
-    this.isComplete = this.wasMoving = false
+    this.isComplete = this.#wasMoving = false
     cancelAnimationFrame(this.frame)
     this.frame = 0
     this.painter.clear()
@@ -97,7 +104,7 @@ export class Renderer {
   }
 
   cameraChanged() {
-    this.wasMoving = true
+    this.#wasMoving = true
     this.isComplete = false
     this.invalidate()
   }
@@ -106,17 +113,17 @@ export class Renderer {
     if (!this.frame && this.camera) this.frame = requestAnimationFrame((now) => this.draw(now))
   }
 
-  tileLoaded(isLast) {
-    if (isLast && !this.wasMoving) return this.draw(performance.now())
-    const wait = this.wasMoving ? 0 : this.drawnAt + REDRAW_INTERVAL - performance.now()
+  #tileLoaded(isLast) {
+    if (isLast && !this.#wasMoving) return this.draw(performance.now())
+    const wait = this.#wasMoving ? 0 : this.#drawnAt + REDRAW_INTERVAL - performance.now()
     if (wait <= 0) return this.invalidate()
-    this.redrawTimer ||= setTimeout(() => this.invalidate(), wait)
+    this.#redrawTimer ||= setTimeout(() => this.invalidate(), wait)
   }
 
   draw(now) {
     cancelAnimationFrame(this.frame)
-    clearTimeout(this.redrawTimer)
-    this.frame = this.redrawTimer = 0
+    clearTimeout(this.#redrawTimer)
+    this.frame = this.#redrawTimer = 0
     const { camera, loader, source, cache } = this
     if (!camera) return
     const before = camera.viewport
@@ -133,34 +140,34 @@ export class Renderer {
     if (cache.bytes) {
       this.painter.clear()
       const level = source.pyramid.levelForScale(viewport.scale * this.ratio)
-      isDrawn = this.painter.paint(source.pyramid, viewport, level, this.ratio, cache, this.wasMoving ? DRAW_BUDGET : Infinity)
+      isDrawn = this.painter.paint(source.pyramid, viewport, level, this.ratio, cache, this.#wasMoving ? DRAW_BUDGET : Infinity)
     }
     if (isMoving || !isDrawn) this.invalidate()
-    if (before !== viewport || this.drawnViewport !== viewport) this.events.moved()
-    this.drawnViewport = viewport
-    this.drawnAt = performance.now()
+    if (before !== viewport || this.#drawnViewport !== viewport) this.events.moved()
+    this.#drawnViewport = viewport
+    this.#drawnAt = performance.now()
     const isAtRest = !isMoving && !camera.isHeld
-    if (isAtRest && this.wasMoving) {
+    if (isAtRest && this.#wasMoving) {
       this.events.settled()
       this.retry()
     }
-    this.wasMoving = !isAtRest
+    this.#wasMoving = !isAtRest
     const complete = isAtRest && loader.pending === 0 && isDrawn
     this.events.progress(planned.length === 0 ? 1 : 1 - loader.pending / planned.length)
     // Later work waits until the image is on the screen.
-    if (complete && !this.isComplete) requestAnimationFrame(() => setTimeout(() => this.completed()))
+    if (complete && !this.isComplete) requestAnimationFrame(() => setTimeout(() => this.#completed()))
     this.isComplete = complete
   }
 
-  completed() {
+  #completed() {
     if (!this.isComplete) return
     this.events.complete()
-    this.prepare()
+    this.#prepare()
   }
 
   /** Creates spare canvases for the next movement while the view is at rest, one by one. */
-  prepare() {
-    setTimeout(() => this.isComplete && this.painter.prepare() && this.prepare(), REDRAW_INTERVAL)
+  #prepare() {
+    setTimeout(() => this.isComplete && this.painter.prepare() && this.#prepare(), REDRAW_INTERVAL)
   }
 }
 

@@ -5,6 +5,10 @@ const DELAYS = [5, 10, 20, 40] // s between retries
 
 /** Retries failed requests: by a button, automatically with a backoff, and immediately when the device is online again. */
 export class RetryController {
+  #task = null
+  #attempts = 0
+  #timer = 0
+
   constructor() {
     this.element = button('wide again', '', () => this.retry(true))
     this.element.hidden = true
@@ -23,11 +27,10 @@ export class RetryController {
    * @param {boolean} isAutomatic whether automatic retries may help
    */
   schedule(task, isAutomatic = true) {
-    clearTimeout(this.timer)
-    this.task = task
+    clearTimeout(this.#timer)
+    this.#task = task
     this.element.hidden = false
-    this.attempts ??= 0
-    if (isAutomatic) this.timer = setTimeout(() => this.retry(false), 1000 * DELAYS[Math.min(this.attempts, DELAYS.length - 1)])
+    if (isAutomatic) this.#timer = setTimeout(() => this.retry(false), 1000 * DELAYS[Math.min(this.#attempts, DELAYS.length - 1)])
   }
 
   /**
@@ -38,9 +41,9 @@ export class RetryController {
    */
   reopen(what, isAutomatic, open) {
     this.schedule(async () => {
-      const { task } = this
+      const task = this.#task
       const isReachable = typeof what !== 'string' || !isAutomatic || await isServerReachable(what)
-      if (this.task !== task) return
+      if (this.#task !== task) return
       if (isReachable) open()
       else this.reopen(what, isAutomatic, open)
     }, isAutomatic)
@@ -51,14 +54,14 @@ export class RetryController {
    * @param {boolean} isManual whether the reader requested it
    */
   retry(isManual) {
-    this.attempts += 1
-    this.task?.(isManual)
+    this.#attempts += 1
+    this.#task?.(isManual)
   }
 
   stop() {
-    clearTimeout(this.timer)
-    this.task = null
-    this.attempts = 0
+    clearTimeout(this.#timer)
+    this.#task = null
+    this.#attempts = 0
     this.element.hidden = true
   }
 }

@@ -11,6 +11,16 @@ import { loadStyles } from './style.js'
 
 /** The user interface of a viewer around the image. */
 export class ViewerUI {
+  #liveRegion = createElement('p', { className: 'spoken', role: 'status' })
+  #sizer = createElement('div', { className: 'room' })
+  #retryController = new RetryController()
+  #pageButtons
+  /** Whether the page has set the accessible name. */
+  #hasOwnName
+  /** The parameters of the last call of `show`. */
+  #lastShown = null
+  #noticeTimer = 0
+
   /**
    * @param {ShadowRoot} root
    * @param {{ run: (command: string) => void, goTo: (center: { x: number, y: number }) => void }} viewer executes the
@@ -24,20 +34,17 @@ export class ViewerUI {
     this.surface = createElement('div', { className: 'surface' }, this.track)
     this.overlays = new Overlays(root.host, slot, this.surface)
     this.notice = createElement('p', { className: 'notice', role: 'status', hidden: true })
-    this.liveRegion = createElement('p', { className: 'spoken', role: 'status' })
     this.progress = createElement('div', { className: 'progress', ariaHidden: true })
     this.controls = new Controls(run)
-    this.pageButtons = new PageButtons(run, this.controls.strip)
+    this.#pageButtons = new PageButtons(run, this.controls.strip)
     this.navigator = new Navigator(goTo)
     this.controls.bar.hidden = true
-    this.retryController = new RetryController()
-    this.updateLabels()
-    this.sizer = createElement('div', { className: 'room' })
+    this.#updateLabels()
     this.stylesLoaded = loadStyles(root)
     this.stylesLoaded.then(() => { this.controls.bar.hidden = false })
     root.append(
-      this.sizer, this.surface, this.progress, this.navigator.element, this.notice, this.retryController.element, this.liveRegion, this.controls.ruler,
-      ...this.pageButtons.elements, this.controls.bar)
+      this.#sizer, this.surface, this.progress, this.navigator.element, this.notice, this.#retryController.element, this.#liveRegion, this.controls.ruler,
+      ...this.#pageButtons.elements, this.controls.bar)
   }
 
   /**
@@ -45,24 +52,24 @@ export class ViewerUI {
    * @param {AbortSignal} signal removes the listener
    */
   followLocale(signal) {
-    this.hasOwnName ??= this.root.host.hasAttribute('aria-label')
-    onLocaleChange(this.root.host, () => this.updateLabels(), signal)
+    this.#hasOwnName ??= this.root.host.hasAttribute('aria-label')
+    onLocaleChange(this.root.host, () => this.#updateLabels(), signal)
   }
 
   /** Updates the text after the element's `lang` changed. */
   async changeLocale() {
     await loadTranslations(this.root.host)
-    this.updateLabels()
+    this.#updateLabels()
   }
 
   /** Updates all text that depends only on the language. */
-  updateLabels() {
+  #updateLabels() {
     /** The function that returns the viewer's messages. */
     this.t = viewerTranslator(this.root.host)
     this.controls.updateLabels(this.t)
-    this.retryController.updateLabels(this.t)
+    this.#retryController.updateLabels(this.t)
     if (this.pager) this.showPages(this.pager)
-    if (this.lastShown) this.show(...this.lastShown)
+    if (this.#lastShown) this.show(...this.#lastShown)
     this.setTitle(this.title)
   }
 
@@ -72,7 +79,7 @@ export class ViewerUI {
    */
   setTitle(title) {
     this.title = title
-    if (this.hasOwnName === false) this.root.host.ariaLabel = title || this.t('viewer')
+    if (this.#hasOwnName === false) this.root.host.ariaLabel = title || this.t('viewer')
   }
 
   /**
@@ -92,11 +99,11 @@ export class ViewerUI {
    * @param {number} [time] the duration in ms; unlimited if absent
    */
   showMessage(text, time = 0) {
-    clearTimeout(this.noticeTimer)
+    clearTimeout(this.#noticeTimer)
     // An unchanged message is not announced again.
     if (this.notice.textContent !== text) this.notice.textContent = text
     this.notice.hidden = !text
-    if (time) this.noticeTimer = setTimeout(() => this.showMessage(''), time)
+    if (time) this.#noticeTimer = setTimeout(() => this.showMessage(''), time)
   }
 
   /**
@@ -106,8 +113,8 @@ export class ViewerUI {
   showMissingTiles(count, renderer) {
     this.showMessage(count ? this.t('missingTiles', { count }) : '')
     const { hasUnreachable, hasRefused } = renderer.loader
-    if (count && (hasUnreachable || hasRefused)) this.retryController.schedule((isManual) => renderer.retry(isManual), hasUnreachable)
-    else this.retryController.stop()
+    if (count && (hasUnreachable || hasRefused)) this.#retryController.schedule((isManual) => renderer.retry(isManual), hasUnreachable)
+    else this.#retryController.stop()
   }
 
   /**
@@ -121,16 +128,16 @@ export class ViewerUI {
     this.showProgress(1)
     if (error.format) return this.showMessage(this.t('notShown', { format: formatName(error.format) }))
     this.showMessage(this.t(error.reason ?? (error.status === 404 ? 'notThere' : 'unreachable'), error.values))
-    if (error.status !== 404) this.retryController.reopen(what, isRetryable(error), open)
+    if (error.status !== 404) this.#retryController.reopen(what, isRetryable(error), open)
   }
 
   /** Removes all information about the image that was open. */
   clear() {
-    this.lastShown = null
+    this.#lastShown = null
     this.root.host.toggleAttribute('failed', false)
     this.navigator.close()
     this.overlays.show(null)
-    this.retryController.stop()
+    this.#retryController.stop()
     this.showMessage('')
   }
 
@@ -147,15 +154,15 @@ export class ViewerUI {
    */
   showPages(pager) {
     this.pager = pager
-    this.pageButtons.show(pager, this.t)
+    this.#pageButtons.show(pager, this.t)
   }
 
   /** Gives an element without a height of its own the height of the image for its width. */
-  setAspectRatio({ width, height }) { this.sizer.style.aspectRatio = `${width} / ${height}` }
+  setAspectRatio({ width, height }) { this.#sizer.style.aspectRatio = `${width} / ${height}` }
 
   /** Shows the scale, the overview and the overlays of a view. */
   show(viewport, source, ratio) {
-    this.lastShown = [viewport, source, ratio]
+    this.#lastShown = [viewport, source, ratio]
     const microns = source.details.micronsPerPixel
     this.controls.show(viewport.scale * ratio, microns > 0 ? scaleBar(microns, viewport.scale, this.t) : null)
     this.navigator.show(viewport)
@@ -166,11 +173,11 @@ export class ViewerUI {
    * Announces a text to users of screen readers.
    * @param {string} text
    */
-  announce(text) { this.liveRegion.textContent = text }
+  #announce(text) { this.#liveRegion.textContent = text }
 
-  announceView(viewport, source, ratio) { this.announce(describeView(source, viewport, ratio, this.t)) }
+  announceView(viewport, source, ratio) { this.#announce(describeView(source, viewport, ratio, this.t)) }
 
-  announcePage(title, index, total) { this.announce(this.t('page', { title, index, total })) }
+  announcePage(title, index, total) { this.#announce(this.t('page', { title, index, total })) }
 
   showProgress(part) {
     this.progress.classList.toggle('busy', part < 1)
