@@ -94,23 +94,23 @@ export class ZigguratCompare extends (globalThis.HTMLElement ?? class {}) {
   set position(percent) { this.setAttribute('position', String(percent)) }
 
   #build() {
-    const made = (properties) => Object.assign(document.createElement('ziggurat-viewer'), properties)
-    this.viewers = [made({}), made({})]
+    const createViewer = (properties) => Object.assign(document.createElement('ziggurat-viewer'), properties)
+    this.viewers = [createViewer({}), createViewer({})]
     for (const viewer of this.viewers) {
       viewer.setAttribute('navigator', 'none')
       viewer.setAttribute('controls', 'none')
     }
     this.slider = Object.assign(document.createElement('button'), { type: 'button', role: 'slider', ariaValueMin: '0', ariaValueMax: '100' })
-    let isHeld = false
+    let isDragged = false
     this.slider.onpointerdown = (event) => {
-      isHeld = true
+      isDragged = true
       this.slider.setPointerCapture(event.pointerId)
     }
     this.slider.onpointermove = ({ clientX }) => {
       const { left, width } = this.getBoundingClientRect()
-      if (isHeld) this.#move(100 * (clientX - left) / width)
+      if (isDragged) this.#move(100 * (clientX - left) / width)
     }
-    this.slider.onlostpointercapture = () => { isHeld = false }
+    this.slider.onlostpointercapture = () => { isDragged = false }
     this.slider.onkeydown = (event) => {
       if (!(event.key in KEYS)) return
       event.preventDefault()

@@ -1,3 +1,5 @@
+/** @typedef {import('../geometry/types.js').Size} Size */
+
 const LIMITS = { 'min-scale': 'minScale', 'max-scale': 'maxScale', 'double-tap-scale': 'doubleTapScale' }
 /** The attributes that set the limits of a camera. */
 export const LIMIT_ATTRIBUTES = [...Object.keys(LIMITS), 'two-finger-rotation']
@@ -7,7 +9,7 @@ export const LIMIT_ATTRIBUTES = [...Object.keys(LIMITS), 'two-finger-rotation']
  * @param {Element} element
  */
 export function limits(element) {
-  const options = { turning: element.hasAttribute('two-finger-rotation') }
+  const options = { twoFingerRotation: element.hasAttribute('two-finger-rotation') }
   for (const [attribute, name] of Object.entries(LIMITS)) {
     const value = Number(element.getAttribute(attribute))
     options[name] = value > 0 ? value : undefined
@@ -18,15 +20,14 @@ export function limits(element) {
 /**
  * Reports each size of an element, including the current one, until the signal aborts.
  * @param {Element} element
- * @param {(size: { window: { width: number, height: number }, device: { width: number, height: number } }) => void} tell
- *   receives the size in CSS pixels and in device pixels
+ * @param {(size: { window: Size, device: Size }) => void} callback receives the size in CSS pixels and in device pixels
  * @param {AbortSignal} signal
  */
-export function watchSize(element, tell, signal) {
+export function watchSize(element, callback, signal) {
   if (signal.aborted) return
   const observer = new ResizeObserver((entries) => {
-    const size = measured(entries.at(-1))
-    if (size) tell(size)
+    const size = sizeOf(entries.at(-1))
+    if (size) callback(size)
   })
   try {
     observer.observe(element, { box: 'device-pixel-content-box' })
@@ -39,10 +40,9 @@ export function watchSize(element, tell, signal) {
 /**
  * Returns the size of an observed element in CSS pixels, and in device pixels for its canvas.
  * @param {ResizeObserverEntry} entry
- * @returns {{ window: { width: number, height: number }, device: { width: number, height: number } } | null} null if the
- *   element has no area
+ * @returns {{ window: Size, device: Size } | null} null if the element has no area
  */
-function measured({ contentRect: { width, height }, devicePixelContentBoxSize }) {
+function sizeOf({ contentRect: { width, height }, devicePixelContentBoxSize }) {
   if (!(width > 0 && height > 0)) return null
   const exact = devicePixelContentBoxSize?.[0]
   const device = { width: Math.round(width * devicePixelRatio), height: Math.round(height * devicePixelRatio) }

@@ -1,7 +1,7 @@
-import { PLACE } from './overlays.js'
+import { PLACEMENT_ATTRIBUTES } from './overlays.js'
 
 /** The maximum movement of a click, in CSS pixels. */
-const STILL = 9
+const CLICK_DISTANCE = 9
 
 /**
  * Places children of a viewer at their positions in the image. Children with `data-width` and `data-height` scale with the
@@ -24,22 +24,22 @@ export class OverlayPlacement {
       const { pressed } = this
       this.pressed = null
       if (!pressed || event.composedPath().includes(pressed.target)) return
-      if (Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < STILL) pressed.target.click()
+      if (Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) < CLICK_DISTANCE) pressed.target.click()
     })
   }
 
   /** @param {import('../geometry/viewport.js').Viewport} viewport */
   show(viewport) {
     for (const element of this.host.children) {
-      const [x, y, width, height] = PLACE.map((name) => parseFloat(element.getAttribute(name)))
-      if (Number.isFinite(x + y)) place(element, viewport, { x, y, width, height })
+      const [x, y, width, height] = PLACEMENT_ATTRIBUTES.map((name) => parseFloat(element.getAttribute(name)))
+      if (Number.isFinite(x + y)) placeElement(element, viewport, { x, y, width, height })
     }
   }
 }
 
-function place(element, viewport, { x, y, width, height }) {
+function placeElement(element, viewport, { x, y, width, height }) {
   const { rotation, scale } = viewport
-  const at = viewport.viewportPoint({ x, y })
+  const position = viewport.viewportPoint({ x, y })
   const isRegion = width >= 0 && height >= 0
   const { style } = element
   style.position = 'absolute'
@@ -52,7 +52,7 @@ function place(element, viewport, { x, y, width, height }) {
   }
   // A region rotates with the image; a marker stays upright.
   const mirror = rotation.isFlipped ? -1 : 1
-  const turned = isRegion ? `matrix(${mirror * rotation.cosine}, ${mirror * rotation.sine}, ${-rotation.sine}, ${rotation.cosine}, ${at.x}, ${at.y})`
-    : `translate(${at.x}px, ${at.y}px)`
-  style.transform = turned
+  const transform = isRegion ? `matrix(${mirror * rotation.cosine}, ${mirror * rotation.sine}, ${-rotation.sine}, ${rotation.cosine}, ${position.x}, ${position.y})`
+    : `translate(${position.x}px, ${position.y}px)`
+  style.transform = transform
 }

@@ -2,7 +2,7 @@
  * The attributes that place an element in the image, all in image pixels: the position of its top left corner, and
  * optionally its size.
  */
-export const PLACE = ['data-x', 'data-y', 'data-width', 'data-height']
+export const PLACEMENT_ATTRIBUTES = ['data-x', 'data-y', 'data-width', 'data-height']
 
 /**
  * Keeps children of a viewer with `data-x` and `data-y` at their positions in the image. The code for it is loaded when the
@@ -10,7 +10,7 @@ export const PLACE = ['data-x', 'data-y', 'data-width', 'data-height']
  */
 export class Overlays {
   /** @type {import('./overlay-placement.js').OverlayPlacement | null} */
-  #placing = null
+  #placement = null
   /** @type {import('../geometry/viewport.js').Viewport | null} */
   #viewport = null
   #isLoading = false
@@ -28,7 +28,7 @@ export class Overlays {
    */
   watch(signal) {
     const observer = new MutationObserver(() => this.show(this.#viewport))
-    observer.observe(this.host, { childList: true, subtree: true, attributeFilter: PLACE })
+    observer.observe(this.host, { childList: true, subtree: true, attributeFilter: PLACEMENT_ATTRIBUTES })
     signal.addEventListener('abort', () => observer.disconnect())
     if (this.host.childElementCount) this.#load()
   }
@@ -36,20 +36,20 @@ export class Overlays {
   /** Places the overlays for a viewport. If it is null, hides them. */
   show(viewport) {
     this.#viewport = viewport
-    this.slot.hidden = !viewport || !this.#placing
+    this.slot.hidden = !viewport || !this.#placement
     if (!viewport || !this.host.childElementCount) return
-    if (this.#placing) this.#placing.show(viewport)
+    if (this.#placement) this.#placement.show(viewport)
     else this.#load()
   }
 
   async #load() {
     if (this.#isLoading) return
     this.#isLoading = true
-    const placing = await import('./overlay-placement.js').catch(() => null)
+    const module = await import('./overlay-placement.js').catch(() => null)
     // If loading fails, the next movement tries again.
     this.#isLoading = false
-    if (!placing) return
-    this.#placing ??= new placing.OverlayPlacement(this.host, this.slot, this.surface)
+    if (!module) return
+    this.#placement ??= new module.OverlayPlacement(this.host, this.slot, this.surface)
     this.show(this.#viewport)
   }
 }

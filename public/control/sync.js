@@ -6,7 +6,7 @@
  * @returns {() => void} a function that ends the synchronization
  */
 export function syncViewers(one, other) {
-  const ending = new AbortController()
+  const abort = new AbortController()
   let isFollowing = false
   const follow = (leader, follower) => {
     if (isFollowing || !leader.viewport || !follower.viewport) return
@@ -21,10 +21,10 @@ export function syncViewers(one, other) {
     leader.addEventListener('viewport', ({ detail: { cause } }) => {
       // A viewer that is only resized keeps its view. Otherwise both would react to each other forever.
       if (cause !== 'resize') follow(leader, follower)
-    }, { signal: ending.signal })
+    }, { signal: abort.signal })
   }
   follow(one, other)
-  return () => ending.abort()
+  return () => abort.abort()
 }
 
 /**

@@ -2,20 +2,20 @@ import { FITS } from '../geometry/fit.js'
 import { Rotation } from '../geometry/rotation.js'
 
 /** Maximum number of changes that wait for an image. The oldest are dropped first. */
-const MOST_WAITING = 1000
+const MAX_PENDING = 1000
 
 /** Controls all movement of the view. Each change is reported once, with its cause. */
 export class ViewControl {
   /**
-   * @param {import('../viewer/stage.js').Stage} stage
-   * @param {(cause: 'user' | 'program' | 'resize') => void} tell reports a change of the viewport
-   * @param {() => boolean} isComing whether another image is about to be shown
+   * @param {import('../viewer/renderer.js').Renderer} renderer
+   * @param {(cause: 'user' | 'program' | 'resize') => void} notify reports a change of the viewport
+   * @param {() => boolean} isOpening whether another image is about to be shown
    */
-  constructor(stage, tell, isComing) {
-    Object.assign(this, { stage, tell, isComing, cause: 'program', reported: null, isPressed: false, waiting: [] })
+  constructor(renderer, notify, isOpening) {
+    Object.assign(this, { renderer, notify, isOpening, cause: 'program', reported: null, isUserAction: false, pending: [] })
   }
 
-  get camera() { return this.stage.camera }
+  get camera() { return this.renderer.camera }
 
   get viewport() { return this.camera?.viewport ?? null }
 
@@ -24,74 +24,74 @@ export class ViewControl {
    * @param {(camera: import('../viewer/camera.js').Camera, now: number) => void | false} change returns false if it changed
    *   nothing; `now` is the value of `performance.now()`, in ms
    */
-  change(change, cause = this.isPressed ? 'user' : 'program') {
+  change(change, cause = this.isUserAction ? 'user' : 'program') {
     if (!this.camera) return
     if (change(this.camera, performance.now()) === false) return
     this.cause = cause
-    this.stage.disturb()
-    if (cause === 'program') this.moved()
+    this.renderer.cameraChanged()
+    if (cause === 'program') this.notifyIfMoved()
   }
 
   /**
    * Changes the view for a program. While another image is loading, the change applies to that image and waits for it.
    * @param {(camera: import('../viewer/camera.js').Camera, now: number) => void} change
    */
-  direct(change) {
-    if (this.isPressed || !this.isComing()) this.change(change)
+  enqueue(change) {
+    if (this.isUserAction || !this.isOpening()) this.change(change)
     else {
-      this.waiting.push(change)
+      this.pending.push(change)
       // A program may set the view in each frame while no image opens.
-      if (this.waiting.length > MOST_WAITING) this.waiting.shift()
+      if (this.pending.length > MAX_PENDING) this.pending.shift()
     }
   }
 
   /** Applies the waiting changes to the new image before it is first drawn. */
-  come() {
-    const changes = this.waiting.splice(0)
+  applyPending() {
+    const changes = this.pending.splice(0)
     for (const change of changes) {
       change(this.camera, performance.now())
       this.camera.finish()
     }
     // Programs wait for the end of the motion that they started.
-    if (changes.length) this.stage.disturb()
+    if (changes.length) this.renderer.cameraChanged()
   }
 
   /** Drops the waiting changes, because another image is opened instead. */
-  drop() { this.waiting.length = 0 }
+  discardPending() { this.pending.length = 0 }
 
   /** Runs a function whose changes are attributed to the user, such as that of a key or button. */
-  press(action) {
-    this.isPressed = true
+  runAsUser(action) {
+    this.isUserAction = true
     try {
       action?.()
     } finally {
-      this.isPressed = false
+      this.isUserAction = false
     }
   }
 
   /** Reports the viewport if it differs from the last report. */
-  moved() {
+  notifyIfMoved() {
     const { viewport } = this
     if (!viewport || viewport.equals(this.reported)) return
     this.reported = viewport
-    this.tell(this.cause)
+    this.notify(this.cause)
   }
 
   resize(window, device, ratio) {
     const isResized = this.viewport?.width !== window.width || this.viewport?.height !== window.height
     // A motion that goes on after the resize keeps its cause.
     if (isResized && !this.camera?.motion) this.cause = 'resize'
-    this.stage.resize(window, device, ratio)
+    this.renderer.resize(window, device, ratio)
   }
 
   /** Prepares for another image. */
-  forget() {
+  reset() {
     this.reported = null
     this.cause = 'program'
   }
 
   /** Shows a view immediately. */
-  show(viewport) { if (viewport) this.change((camera) => showIn(camera, viewport)) }
+  show(viewport) { if (viewport) this.change((camera) => showViewport(camera, viewport)) }
 
   /**
    * Shows a view immediately. Missing parts are taken from the current view, or from the destination of its motion. If the
@@ -103,52 +103,52 @@ export class ViewControl {
     // The name in version 0.1; supported until version 2.0.
     if (turn !== undefined) view.rotation ??= turn
     for (const part of ['scale', 'x', 'y']) if (part in view) checkNumber(`viewport: ${part}`, view[part])
-    const rotate = 'rotation' in view ? rotation(view.rotation) : null
+    const rotate = 'rotation' in view ? parseRotation(view.rotation) : null
     if ('scale' in view && !(view.scale > 0)) throw new RangeError(`viewport: scale must be above 0, not ${view.scale}`)
-    this.direct((camera) => {
+    this.enqueue((camera) => {
       const before = camera.destination
       const wanted = before.with(rotate ? { ...view, rotation: rotate(before.rotation) } : view)
       const moved = { x: (width ?? before.width) - before.width, y: (height ?? before.height) - before.height }
-      return showIn(camera, wanted.with({ x: wanted.x + moved.x / 2, y: wanted.y + moved.y / 2 }))
+      return showViewport(camera, wanted.with({ x: wanted.x + moved.x / 2, y: wanted.y + moved.y / 2 }))
     })
   }
 
   /** Shows the view of another viewer in the same frame: a scale, the image point in the center and a rotation. */
   follow({ scale, center, rotation }) {
     this.show(this.viewport?.with({ scale, rotation }).centered(center))
-    if (this.stage.frame) this.stage.draw(performance.now())
+    if (this.renderer.frame) this.renderer.draw(performance.now())
   }
 
   fit(fit) {
     if (!FITS.includes(fit)) throw new RangeError(`fit: must be one of ${FITS.join(', ')}, not ${fit}`)
-    this.direct((camera, now) => camera.fit(fit, now))
+    this.enqueue((camera, now) => camera.fit(fit, now))
   }
 
   zoomTo(scale, point) {
     checkScale('zoomTo: scale', scale)
     if (point) checkPoint('zoomTo: point', point)
-    this.direct((camera, now) => camera.zoomTo(scale, point, now))
+    this.enqueue((camera, now) => camera.zoomTo(scale, point, now))
   }
 
   zoomBy(factor, point) {
     checkScale('zoomBy: factor', factor)
     if (point) checkPoint('zoomBy: point', point)
-    this.direct((camera, now) => camera.zoomTo(camera.destination.scale * factor, point, now))
+    this.enqueue((camera, now) => camera.zoomTo(camera.destination.scale * factor, point, now))
   }
 
   zoomToRegion(region) {
     for (const part of ['x', 'y', 'width', 'height']) checkNumber(`zoomToRegion: ${part}`, region?.[part])
-    this.direct((camera, now) => camera.zoomToRegion(region, now))
+    this.enqueue((camera, now) => camera.zoomToRegion(region, now))
   }
 
   panTo(center) {
     checkPoint('panTo: center', center)
-    this.direct((camera, now) => camera.panTo(center, now))
+    this.enqueue((camera, now) => camera.panTo(center, now))
   }
 
   rotate(by, flips) {
     checkNumber('rotate: degrees', by)
-    this.direct((camera, now) => {
+    this.enqueue((camera, now) => {
       const { degrees, isFlipped } = camera.destination.rotation
       camera.rotateTo(new Rotation(degrees + by, isFlipped !== flips), now)
     })
@@ -156,7 +156,7 @@ export class ViewControl {
 }
 
 /** Shows a viewport. Does nothing if it is already shown. */
-function showIn(camera, viewport) {
+function showViewport(camera, viewport) {
   if (!camera.motion && !camera.isHeld && viewport.equals(camera.viewport)) return false
   camera.show(viewport)
 }
@@ -176,12 +176,12 @@ function checkNumber(name, value) {
 /**
  * Parses a rotation of a viewport or of its JSON: degrees clockwise, and whether the image is mirrored first. A plain number
  * does not change the mirroring.
- * @returns {(present: Rotation) => Rotation}
+ * @returns {(current: Rotation) => Rotation}
  */
-function rotation(value) {
+function parseRotation(value) {
   const degrees = value?.degrees ?? value
   checkNumber('viewport: rotation', degrees)
-  return (present) => new Rotation(degrees, value === degrees ? present.isFlipped : value.isFlipped === true)
+  return (current) => new Rotation(degrees, value === degrees ? current.isFlipped : value.isFlipped === true)
 }
 
 function checkPoint(name, point) {

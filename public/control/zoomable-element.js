@@ -12,16 +12,16 @@ export const CONTROL = Symbol('control')
  * the class.
  */
 class UpgradedElement extends Element {
-  #early = Object.entries(this)
+  #presetProperties = Object.entries(this)
 
   constructor() {
     super()
-    for (const [name] of this.#early) delete this[name]
+    for (const [name] of this.#presetProperties) delete this[name]
   }
 
   connectedCallback() {
     // The image first, because a view applies to it.
-    const properties = this.#early.splice(0).sort(([name]) => name === 'src' ? -1 : 0)
+    const properties = this.#presetProperties.splice(0).sort(([name]) => name === 'src' ? -1 : 0)
     for (const [name, value] of properties) {
       try {
         this[name] = value
@@ -35,7 +35,7 @@ export class ZoomableElement extends UpgradedElement {
   /**
    * Saves a part of the open image as a new image on the server. The parameter is the body of the API's `copies`. Null if
    * the user may not do so.
-   * @type {((wish: object) => Promise<void>) | null}
+   * @type {((request: object) => Promise<void>) | null}
    */
   saveCopy = null
 

@@ -1,9 +1,9 @@
+import { menusTranslator } from '../i18n/menus.js'
+import { localeOf } from '../i18n/translator.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { fileAddress } from '../menus/download.js'
 import { copy } from '../menus/share.js'
-import { doing } from '../text/doing.js'
-import { localeOf } from '../text/language.js'
-import { reading } from '../text/reading.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 
 const FORMATS = ['jpg', 'png', 'webp']
 /** Aspect ratios, width and height, in the order of the menu. */
@@ -19,81 +19,81 @@ export class CropBar {
     this.cropper = cropper
     const { viewer, source: { title, pyramid } } = cropper
     const { width, height } = pyramid.imageSize
-    const say = this.say = doing(viewer)
+    const t = this.t = menusTranslator(viewer)
     const ratios = [null, width / height, ...RATIOS.map(([across, down]) => across / down)]
-    const names = [say('anyRatio'), say('ownRatio'), ...RATIOS.map(([across, down]) => `${across} : ${down}`)]
-    this.size = make('output', { className: 'size' })
-    this.link = make('a', {
-      className: 'wide main', textContent: say('download'), onclick: () => viewer.say(say('downloadBegins')),
+    const names = [t('anyRatio'), t('ownRatio'), ...RATIOS.map(([across, down]) => `${across} : ${down}`)]
+    this.size = createElement('output', { className: 'size' })
+    this.link = createElement('a', {
+      className: 'wide main', textContent: t('download'), onclick: () => viewer.showMessage(t('downloadBegins')),
     })
-    this.ratio = choice(say('ratio'), names, (index) => {
+    this.ratio = createSelect(t('ratio'), names, (index) => {
       // The image's own ratio depends on its rotation.
-      const isTurned = index === 1 && cropper.viewport.rotation.degrees % 180 !== 0
-      cropper.lock(isTurned ? 1 / ratios[1] : ratios[index])
+      const isRotated = index === 1 && cropper.viewport.rotation.degrees % 180 !== 0
+      cropper.setAspectRatio(isRotated ? 1 / ratios[1] : ratios[index])
     })
-    this.degrees = make('output', { className: 'degrees' })
-    this.slider = make('input', {
-      type: 'range', min: '-45', max: '45', step: '0.1', value: '0', ariaLabel: say('straighten'),
+    this.degrees = createElement('output', { className: 'degrees' })
+    this.slider = createElement('input', {
+      type: 'range', min: '-45', max: '45', step: '0.1', value: '0', ariaLabel: t('straighten'),
       oninput: () => cropper.straighten(this.slider.valueAsNumber),
       // A double click resets it, as in other photo editors.
       ondblclick: () => cropper.straighten(this.slider.valueAsNumber = 0),
     })
-    this.tenths = new Intl.NumberFormat(localeOf(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-    const name = (ending) => `${title || reading(viewer)('viewer')}.${ending}`
-    const row = (...children) => make('div', { className: 'row' }, ...children)
-    this.drawing = make('div', { className: 'rows' },
-      row(this.ratio, button('', say('turnLeft'), () => viewer.rotate(-90), '↺'),
-        button('', say('turnRight'), () => viewer.rotate(90), '↻'), button('wide', say('reset'), () => cropper.reset())),
+    this.degreeFormat = new Intl.NumberFormat(localeOf(viewer), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+    const name = (extension) => `${title || viewerTranslator(viewer)('viewer')}.${extension}`
+    const row = (...children) => createElement('div', { className: 'row' }, ...children)
+    this.editRows = createElement('div', { className: 'rows' },
+      row(this.ratio, button('', t('turnLeft'), () => viewer.rotate(-90), '↺'),
+        button('', t('turnRight'), () => viewer.rotate(90), '↻'), button('wide', t('reset'), () => cropper.reset())),
       ...cropper.canStraighten ? [row(this.slider, this.degrees)] : [],
-      row(button('wide', say('cancel'), () => cropper.cancel()), this.size,
-        button('wide main', say('done'), () => cropper.finish())))
-    this.shownSize = make('output', { className: 'size' })
-    this.keeping = make('div', { className: 'rows', hidden: true },
-      row(this.shownSize, choice(say('format'), ['JPEG', 'PNG', 'WebP'], (index) => {
+      row(button('wide', t('cancel'), () => cropper.cancel()), this.size,
+        button('wide main', t('done'), () => cropper.finish())))
+    this.resultSize = createElement('output', { className: 'size' })
+    this.resultRows = createElement('div', { className: 'rows', hidden: true },
+      row(this.resultSize, createSelect(t('format'), ['JPEG', 'PNG', 'WebP'], (index) => {
         cropper.format = FORMATS[index]
         this.show()
       }), this.link),
-      row(button('wide', say('cropAgain'), () => cropper.edit()),
-        button('wide', say('copyLink'), () => copy(viewer, say('copyLink'), cropper.address, say('linkCopied'))),
-        ...viewer.saveCopy ? [this.copy = button('wide copy', say('saveCopy'), () => this.save())] : [],
-        button('wide', reading(viewer)('close'), () => cropper.cancel())))
+      row(button('wide', t('cropAgain'), () => cropper.edit()),
+        button('wide', t('copyLink'), () => copy(viewer, t('copyLink'), cropper.address, t('linkCopied'))),
+        ...viewer.saveCopy ? [this.copy = button('wide copy', t('saveCopy'), () => this.save())] : [],
+        button('wide', viewerTranslator(viewer)('close'), () => cropper.cancel())))
     this.name = name
-    this.element = make('div', { className: 'cropbar', role: 'toolbar', ariaLabel: say('crop') }, this.drawing, this.keeping)
+    this.element = createElement('div', { className: 'cropbar', role: 'toolbar', ariaLabel: t('crop') }, this.editRows, this.resultRows)
   }
 
   /** Shows the size and address of the cropped part. */
   show() {
     const { size: { width, height }, address, format, source } = this.cropper
-    this.size.value = this.shownSize.value = this.say('dimensions', { width, height })
+    this.size.value = this.resultSize.value = this.t('dimensions', { width, height })
     this.link.href = fileAddress(address, source)
     this.link.download = this.name(format)
-    this.degrees.value = this.slider.ariaValueText = `${this.tenths.format(this.cropper.straightening)}°`.replace('-', '−')
+    this.degrees.value = this.slider.ariaValueText = `${this.degreeFormat.format(this.cropper.straightening)}°`.replace('-', '−')
   }
 
   /** Saves the cropped part as a new image on the server, once. */
   async save() {
-    const { viewer, wish } = this.cropper
+    const { viewer, copyRequest } = this.cropper
     this.copy.disabled = true
-    viewer.say(this.say('copyBegins'))
-    await viewer.saveCopy(wish)
+    viewer.showMessage(this.t('copyBegins'))
+    await viewer.saveCopy(copyRequest)
     this.copy.disabled = false
   }
 
   /** Resets the controls. */
-  showStart() {
+  reset() {
     this.ratio.selectedIndex = 0
     this.slider.valueAsNumber = 0
   }
 
-  showDone(isDone) {
-    this.drawing.hidden = isDone
-    this.keeping.hidden = !isDone
-    const first = isDone ? this.link : this.drawing.querySelector('.main')
+  setDone(isDone) {
+    this.editRows.hidden = isDone
+    this.resultRows.hidden = !isDone
+    const first = isDone ? this.link : this.editRows.querySelector('.main')
     first.focus({ preventScroll: true })
   }
 }
 
-function choice(name, options, chosen) {
-  const onchange = ({ target }) => chosen(target.selectedIndex)
-  return make('select', { className: 'wide', ariaLabel: name, onchange }, ...options.map((option) => new Option(option)))
+function createSelect(name, options, onSelect) {
+  const onchange = ({ target }) => onSelect(target.selectedIndex)
+  return createElement('select', { className: 'wide', ariaLabel: name, onchange }, ...options.map((option) => new Option(option)))
 }

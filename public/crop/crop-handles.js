@@ -1,4 +1,4 @@
-import { doing } from '../text/doing.js'
+import { menusTranslator } from '../i18n/menus.js'
 import { button } from '../viewer/element.js'
 import { HANDLES } from './frame.js'
 
@@ -11,33 +11,33 @@ const STEP = 8 // CSS px
  * @returns {HTMLElement[]}
  */
 export function cropHandles(cropper) {
-  const say = doing(cropper.viewer)
-  const all = HANDLES.map((handle, index) => grip(cropper, handle, say('handles')[index]))
-  return [...all, grip(cropper, { x: 0, y: 0 }, say('moveFrame'))]
+  const t = menusTranslator(cropper.viewer)
+  const all = HANDLES.map((handle, index) => createHandle(cropper, handle, t('handles')[index]))
+  return [...all, createHandle(cropper, { x: 0, y: 0 }, t('moveFrame'))]
 }
 
-function grip(cropper, handle, name) {
-  const grip = button('grip', name, null, '')
-  let hold = null
-  grip.onpointerdown = (event) => {
+function createHandle(cropper, handle, name) {
+  const element = button('grip', name, null, '')
+  let start = null
+  element.onpointerdown = (event) => {
     event.stopPropagation()
-    grip.setPointerCapture(event.pointerId)
-    hold = { x: event.clientX, y: event.clientY, frame: cropper.frame }
+    element.setPointerCapture(event.pointerId)
+    start = { x: event.clientX, y: event.clientY, frame: cropper.frame }
     cropper.element.classList.add('moving')
   }
-  grip.onpointermove = (event) => {
-    if (hold) cropper.draw(handle, event.clientX - hold.x, event.clientY - hold.y, hold.frame)
+  element.onpointermove = (event) => {
+    if (start) cropper.dragHandle(handle, event.clientX - start.x, event.clientY - start.y, start.frame)
   }
-  grip.onlostpointercapture = () => {
-    hold = null
+  element.onlostpointercapture = () => {
+    start = null
     cropper.element.classList.remove('moving')
   }
-  grip.onkeydown = (event) => {
+  element.onkeydown = (event) => {
     const step = event.shiftKey ? 1 : STEP
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
-    if (!way) return
+    const direction = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
+    if (!direction) return
     event.preventDefault()
-    cropper.draw(handle, way[0] * step, way[1] * step, cropper.frame)
+    cropper.dragHandle(handle, direction[0] * step, direction[1] * step, cropper.frame)
   }
-  return grip
+  return element
 }

@@ -8,7 +8,7 @@ export const HANDLES = [
 ]
 
 /** Resizes or moves a frame by a handle. All parameters are in image pixels. */
-export function resizeFrame(frame, handle, dx, dy, image, { least, ratio }) {
+export function resizeFrame(frame, handle, dx, dy, image, { minSize, ratio }) {
   if (handle.x === 0 && handle.y === 0) {
     return {
       ...frame,
@@ -17,36 +17,36 @@ export function resizeFrame(frame, handle, dx, dy, image, { least, ratio }) {
     }
   }
   const result = {
-    ...side(frame.x, frame.width, handle.x, dx, image.width, Math.min(least, image.width), 'x', 'width'),
-    ...side(frame.y, frame.height, handle.y, dy, image.height, Math.min(least, image.height), 'y', 'height'),
+    ...moveSide(frame.x, frame.width, handle.x, dx, image.width, Math.min(minSize, image.width), 'x', 'width'),
+    ...moveSide(frame.y, frame.height, handle.y, dy, image.height, Math.min(minSize, image.height), 'y', 'height'),
   }
-  return ratio ? proportioned(frame, result, handle, image, least, ratio) : result
+  return ratio ? withRatio(frame, result, handle, image, minSize, ratio) : result
 }
 
-function side(start, length, edge, by, most, least, place, extent) {
+function moveSide(start, length, edge, by, max, minSize, position, extent) {
   const end = start + length
   if (edge < 0) {
-    const moved = clamp(start + by, 0, end - least)
-    return { [place]: moved, [extent]: end - moved }
+    const moved = clamp(start + by, 0, end - minSize)
+    return { [position]: moved, [extent]: end - moved }
   }
-  return { [place]: start, [extent]: edge > 0 ? clamp(end + by, start + least, most) - start : length }
+  return { [position]: start, [extent]: edge > 0 ? clamp(end + by, start + minSize, max) - start : length }
 }
 
-function proportioned(before, free, handle, image, least, ratio) {
+function withRatio(before, free, handle, image, minSize, ratio) {
   // The fixed side: 0 is the left or top edge, 1 the opposite one.
-  const [holdX, holdY] = [(1 - handle.x) / 2, (1 - handle.y) / 2]
-  const anchor = { x: before.x + before.width * holdX, y: before.y + before.height * holdY }
+  const [fixedX, fixedY] = [(1 - handle.x) / 2, (1 - handle.y) / 2]
+  const anchor = { x: before.x + before.width * fixedX, y: before.y + before.height * fixedY }
   const wanted = handle.x === 0 ? free.height * ratio : handle.y === 0 ? free.width : Math.max(free.width, free.height * ratio)
-  const roomX = room(anchor.x, holdX, image.width)
-  const roomY = room(anchor.y, holdY, image.height)
-  const most = Math.min(roomX, roomY * ratio)
-  const width = Math.min(Math.max(wanted, least * Math.max(1, ratio)), most)
+  const availableWidth = available(anchor.x, fixedX, image.width)
+  const availableHeight = available(anchor.y, fixedY, image.height)
+  const max = Math.min(availableWidth, availableHeight * ratio)
+  const width = Math.min(Math.max(wanted, minSize * Math.max(1, ratio)), max)
   const height = width / ratio
-  return { x: anchor.x - width * holdX, y: anchor.y - height * holdY, width, height }
+  return { x: anchor.x - width * fixedX, y: anchor.y - height * fixedY, width, height }
 }
 
-function room(anchor, hold, most) {
-  return Math.min(hold > 0 ? anchor / hold : Infinity, hold < 1 ? (most - anchor) / (1 - hold) : Infinity)
+function available(anchor, fixed, max) {
+  return Math.min(fixed > 0 ? anchor / fixed : Infinity, fixed < 1 ? (max - anchor) / (1 - fixed) : Infinity)
 }
 
 /**

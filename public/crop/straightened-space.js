@@ -34,8 +34,8 @@ export class StraightenedSpace {
   fromImage({ x, y }) {
     const { image, size, rotation } = this
     if (rotation.isIdentity) return { x, y }
-    const turned = rotation.apply({ x: x - image.width / 2, y: y - image.height / 2 })
-    return { x: turned.x + size.width / 2, y: turned.y + size.height / 2 }
+    const rotated = rotation.apply({ x: x - image.width / 2, y: y - image.height / 2 })
+    return { x: rotated.x + size.width / 2, y: rotated.y + size.height / 2 }
   }
 
   /**
@@ -46,8 +46,8 @@ export class StraightenedSpace {
   toImage({ x, y }) {
     const { image, size, rotation } = this
     if (rotation.isIdentity) return { x, y }
-    const turned = rotation.undo({ x: x - size.width / 2, y: y - size.height / 2 })
-    return { x: turned.x + image.width / 2, y: turned.y + image.height / 2 }
+    const rotated = rotation.undo({ x: x - size.width / 2, y: y - size.height / 2 })
+    return { x: rotated.x + image.width / 2, y: rotated.y + image.height / 2 }
   }
 
   /**
@@ -55,16 +55,16 @@ export class StraightenedSpace {
    * @param {Frame} frame in this space
    * @returns {Point} in image space
    */
-  middle({ x, y, width, height }) { return this.toImage({ x: x + width / 2, y: y + height / 2 }) }
+  center({ x, y, width, height }) { return this.toImage({ x: x + width / 2, y: y + height / 2 }) }
 
   /**
    * Returns a frame of a size around a center.
-   * @param {Point} middle in image space
+   * @param {Point} center in image space
    * @param {Size} size
    * @returns {Frame}
    */
-  about(middle, { width, height }) {
-    const { x, y } = this.fromImage(middle)
+  frameAround(center, { width, height }) {
+    const { x, y } = this.fromImage(center)
     return { x: x - width / 2, y: y - height / 2, width, height }
   }
 
@@ -73,9 +73,9 @@ export class StraightenedSpace {
    * outside.
    * @param {Frame} frame
    */
-  room(frame) {
+  maxScale(frame) {
     const { image, rotation } = this
-    const { x, y } = this.middle(frame)
+    const { x, y } = this.center(frame)
     const box = rotation.bounds(frame.width, frame.height)
     return Math.min(
       2 * Math.min(x, image.width - x) / box.width, 2 * Math.min(y, image.height - y) / box.height)
@@ -86,19 +86,19 @@ export class StraightenedSpace {
    * @param {Frame} frame
    * @returns {Frame}
    */
-  held(frame) {
+  confine(frame) {
     const { image, rotation } = this
-    const { x, y } = this.middle(frame)
+    const { x, y } = this.center(frame)
     const { width, height } = frame
     const box = rotation.bounds(width, height)
     // First the frame is moved; if it is larger than the image, it is then scaled down.
     const scale = Math.min(1, image.width / box.width, image.height / box.height)
     const [halfWidth, halfHeight] = [scale * box.width / 2, scale * box.height / 2]
-    const middle = {
+    const center = {
       x: Math.min(Math.max(x, halfWidth), image.width - halfWidth),
       y: Math.min(Math.max(y, halfHeight), image.height - halfHeight),
     }
-    return this.about(middle, { width: width * scale, height: height * scale })
+    return this.frameAround(center, { width: width * scale, height: height * scale })
   }
 
   /**
@@ -107,23 +107,23 @@ export class StraightenedSpace {
    * @param {Frame} to
    * @returns {Frame}
    */
-  toward(from, to) {
+  moveWithin(from, to) {
     // Each corner moves along a line. The image is convex, so the part of the line within it begins at its start.
     let part = 1
     const { width, height } = this.image
     for (const [right, below] of [[0, 0], [1, 0], [0, 1], [1, 1]]) {
       const start = this.toImage({ x: from.x + right * from.width, y: from.y + below * from.height })
       const end = this.toImage({ x: to.x + right * to.width, y: to.y + below * to.height })
-      for (const [now, then, most] of [[start.x, end.x, width], [start.y, end.y, height]]) {
+      for (const [now, then, max] of [[start.x, end.x, width], [start.y, end.y, height]]) {
         if (then < 0) part = Math.min(part, now / (now - then))
-        else if (then > most) part = Math.min(part, (most - now) / (then - now))
+        else if (then > max) part = Math.min(part, (max - now) / (then - now))
       }
     }
     part = Math.max(part, 0)
-    const between = (/** @type {number} */ a, /** @type {number} */ b) => a + (b - a) * part
+    const interpolate = (/** @type {number} */ a, /** @type {number} */ b) => a + (b - a) * part
     return {
-      x: between(from.x, to.x), y: between(from.y, to.y),
-      width: between(from.width, to.width), height: between(from.height, to.height),
+      x: interpolate(from.x, to.x), y: interpolate(from.y, to.y),
+      width: interpolate(from.width, to.width), height: interpolate(from.height, to.height),
     }
   }
 
@@ -133,13 +133,13 @@ export class StraightenedSpace {
    * @returns {Frame} in image space, with nearly the same center and size
    */
   region(frame) {
-    const middle = this.middle(frame)
+    const center = this.center(frame)
     let [width, height] = [Math.max(1, Math.floor(frame.width)), Math.max(1, Math.floor(frame.height))]
     for (;;) {
-      const [x, y] = [Math.round(middle.x - width / 2), Math.round(middle.y - height / 2)]
+      const [x, y] = [Math.round(center.x - width / 2), Math.round(center.y - height / 2)]
       const region = { x, y, width, height }
-      const own = this.about({ x: region.x + width / 2, y: region.y + height / 2 }, region)
-      if (this.room(own) >= 1 || Math.max(width, height) === 1) return region
+      const candidate = this.frameAround({ x: region.x + width / 2, y: region.y + height / 2 }, region)
+      if (this.maxScale(candidate) >= 1 || Math.max(width, height) === 1) return region
       if (width > 1) width -= 1
       if (height > 1) height -= 1
     }

@@ -1,15 +1,15 @@
 import { tileKey } from '../tiles/plan.js'
-import { LevelCanvas, SpareCanvases, contextOf } from './level-canvas.js'
-import { fallbackTiles, intersectRect, levelMatrix, levelRect, scaled, tileRange } from './tile-layout.js'
+import { CanvasPool, LevelCanvas, contextOf } from './level-canvas.js'
+import { fallbackTiles, intersectRect, levelMatrix, levelRect, scaleRect, windowCells } from './tile-layout.js'
 
 /** @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid */
 /** @typedef {import('../geometry/viewport.js').Viewport} Viewport */
 /** @typedef {import('../geometry/types.js').Rect} Rect */
 /** @typedef {import('./level-canvas.js').Tiles} Tiles */
-/** @typedef {import('./level-canvas.js').Work} Work */
+/** @typedef {import('./level-canvas.js').DrawBudget} DrawBudget */
 
 /** Additional level pixels of a level canvas beyond the visible part. */
-const BESIDE = 128
+const MARGIN = 128
 
 /**
  * Composes the tiles of each level on one canvas and scales it as a whole, so that no edge between two tiles is resampled.
@@ -23,8 +23,8 @@ export class CanvasPainter {
    * The level canvases of each cell of the window, by cell index and level. None is overwritten before it is drawn.
    * @type {Map<number, LevelCanvas>[]}
    */
-  #sheets = []
-  #spare = new SpareCanvases()
+  #levelCanvases = []
+  #pool = new CanvasPool()
 
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
@@ -48,8 +48,8 @@ export class CanvasPainter {
 
   /** Discards all level canvases. */
   forget() {
-    this.#sheets.forEach((sheets) => sheets.forEach((sheet) => sheet.close()))
-    this.#sheets = []
+    this.#levelCanvases.forEach((levelCanvases) => levelCanvases.forEach((levelCanvas) => levelCanvas.close()))
+    this.#levelCanvases = []
     this.#pyramid = null
   }
 
@@ -58,8 +58,8 @@ export class CanvasPainter {
    * @returns {boolean} whether more may have to be created
    */
   prepare() {
-    const { width, height } = roomOf(tileRange(this.canvas)[0])
-    return this.#spare.prepare(width + 1, height + 1)
+    const { width, height } = capacityFor(windowCells(this.canvas)[0])
+    return this.#pool.prepare(width + 1, height + 1)
   }
 
   /**
@@ -75,56 +75,56 @@ export class CanvasPainter {
   paint(pyramid, viewport, level, ratio, tiles, pixels = Infinity) {
     if (this.#pyramid !== pyramid) this.forget()
     this.#pyramid = pyramid
-    const work = { pixels, isLeft: false }
-    tileRange(this.canvas).forEach((cell, index) => this.#paintCell(cell, index, pyramid, viewport, level, ratio, tiles, work))
-    return !work.isLeft
+    const budget = { pixels, isExceeded: false }
+    windowCells(this.canvas).forEach((cell, index) => this.#paintCell(cell, index, pyramid, viewport, level, ratio, tiles, budget))
+    return !budget.isExceeded
   }
 
   /**
    * @param {Rect} cell @param {number} index @param {Pyramid} pyramid @param {Viewport} viewport @param {number} level
-   * @param {number} ratio @param {Tiles} tiles @param {Work} work
+   * @param {number} ratio @param {Tiles} tiles @param {DrawBudget} budget
    */
-  #paintCell(cell, index, pyramid, viewport, level, ratio, tiles, work) {
-    const seen = (/** @type {number} */ at) => levelRect(viewport, 1 / pyramid.scale(at), ratio, cell, pyramid.size(at))
-    const rect = seen(level)
+  #paintCell(cell, index, pyramid, viewport, level, ratio, tiles, budget) {
+    const visibleRect = (/** @type {number} */ at) => levelRect(viewport, 1 / pyramid.scale(at), ratio, cell, pyramid.size(at))
+    const rect = visibleRect(level)
     if (!rect) return
-    const sheets = this.#sheets[index] ??= new Map()
-    const own = this.#sheet(sheets, pyramid, level)
+    const levelCanvases = this.#levelCanvases[index] ??= new Map()
+    const current = this.#levelCanvas(levelCanvases, pyramid, level)
     // A view at rest needs no room to move.
-    const room = work.pixels === Infinity ? { width: 0, height: 0 } : roomOf(cell)
-    const missing = own.lay(rect, tiles, work, room)
-    /** @type {{ sheet: LevelCanvas, part: Rect }[]} */
+    const capacity = budget.pixels === Infinity ? { width: 0, height: 0 } : capacityFor(cell)
+    const missing = current.drawTiles(rect, tiles, budget, capacity)
+    /** @type {{ levelCanvas: LevelCanvas, part: Rect }[]} */
     const layers = []
     if (missing.length) {
       for (const need of fallbackTiles(pyramid, missing, (tile) => tiles.has(tileKey(tile)))) {
-        const within = seen(need.level)
+        const within = visibleRect(need.level)
         const part = within && intersectRect(need.rect, within)
         if (!part) continue
-        const sheet = this.#sheet(sheets, pyramid, need.level)
-        sheet.lay(part, tiles, { pixels: Infinity, isLeft: false }, room)
-        layers.push({ sheet, part })
+        const levelCanvas = this.#levelCanvas(levelCanvases, pyramid, need.level)
+        levelCanvas.drawTiles(part, tiles, { pixels: Infinity, isExceeded: false }, capacity)
+        layers.push({ levelCanvas, part })
       }
       // Also those of other cells: when the view zooms out, content moves to other cells.
-      for (const sheet of this.#sheets.flatMap((each) => [...each.values()])) {
-        if (sheet.level <= level) continue
-        const part = sheet.region && intersectRect(sheet.region, scaled(rect, 2 ** (sheet.level - level)))
-        if (part) layers.push({ sheet, part })
+      for (const levelCanvas of this.#levelCanvases.flatMap((each) => [...each.values()])) {
+        if (levelCanvas.level <= level) continue
+        const part = levelCanvas.region && intersectRect(levelCanvas.region, scaleRect(rect, 2 ** (levelCanvas.level - level)))
+        if (part) layers.push({ levelCanvas, part })
       }
     }
-    layers.push({ sheet: own, part: rect })
+    layers.push({ levelCanvas: current, part: rect })
     this.#draw(cell, layers, pyramid, viewport, ratio)
-    this.#keep(sheets, own, missing.length > 0, layers.map(({ sheet }) => sheet))
+    this.#keep(levelCanvases, current, missing.length > 0, layers.map(({ levelCanvas }) => levelCanvas))
   }
 
-  /** @param {Map<number, LevelCanvas>} sheets @param {Pyramid} pyramid @param {number} level */
-  #sheet(sheets, pyramid, level) {
-    if (!sheets.has(level)) sheets.set(level, new LevelCanvas(pyramid, level, this.#spare))
-    return /** @type {LevelCanvas} */ (sheets.get(level))
+  /** @param {Map<number, LevelCanvas>} levelCanvases @param {Pyramid} pyramid @param {number} level */
+  #levelCanvas(levelCanvases, pyramid, level) {
+    if (!levelCanvases.has(level)) levelCanvases.set(level, new LevelCanvas(pyramid, level, this.#pool))
+    return /** @type {LevelCanvas} */ (levelCanvases.get(level))
   }
 
   /**
-   * @param {Rect} cell @param {{ sheet: LevelCanvas, part: Rect }[]} layers @param {Pyramid} pyramid @param {Viewport} viewport
-   * @param {number} ratio
+   * @param {Rect} cell @param {{ levelCanvas: LevelCanvas, part: Rect }[]} layers @param {Pyramid} pyramid
+   * @param {Viewport} viewport @param {number} ratio
    */
   #draw(cell, layers, pyramid, viewport, ratio) {
     const { context } = this
@@ -133,7 +133,7 @@ export class CanvasPainter {
     context.beginPath()
     context.rect(cell.x, cell.y, cell.width, cell.height)
     context.clip()
-    for (const { sheet: { level, canvas, region }, part: { x, y, ...part } } of layers) {
+    for (const { levelCanvas: { level, canvas, region }, part: { x, y, ...part } } of layers) {
       if (!canvas || !region) continue
       const unit = 1 / pyramid.scale(level)
       context.setTransform(...levelMatrix(viewport, unit, ratio))
@@ -146,14 +146,15 @@ export class CanvasPainter {
 
   /**
    * Keeps the level canvases that were drawn and, until no tile is missing, the finest one.
-   * @param {Map<number, LevelCanvas>} sheets @param {LevelCanvas} own @param {boolean} isMissing @param {LevelCanvas[]} drawn
+   * @param {Map<number, LevelCanvas>} levelCanvases @param {LevelCanvas} current @param {boolean} isMissing
+   * @param {LevelCanvas[]} drawn
    */
-  #keep(sheets, own, isMissing, drawn) {
-    const finest = isMissing ? Math.max(...[...sheets.values()].filter(({ region }) => region).map(({ level }) => level)) : own.level
-    for (const [level, sheet] of sheets) {
-      if (level === own.level || level === finest || (level < own.level && drawn.includes(sheet))) continue
-      sheet.close()
-      sheets.delete(level)
+  #keep(levelCanvases, current, isMissing, drawn) {
+    const finest = isMissing ? Math.max(...[...levelCanvases.values()].filter(({ region }) => region).map(({ level }) => level)) : current.level
+    for (const [level, levelCanvas] of levelCanvases) {
+      if (level === current.level || level === finest || (level < current.level && drawn.includes(levelCanvas))) continue
+      levelCanvas.close()
+      levelCanvases.delete(level)
     }
   }
 }
@@ -162,4 +163,4 @@ export class CanvasPainter {
  * Returns the size of a level canvas for a cell: two level pixels per device pixel of an upright view, and a margin.
  * @param {Rect} cell
  */
-function roomOf({ width, height }) { return { width: 2 * width + BESIDE, height: 2 * height + BESIDE } }
+function capacityFor({ width, height }) { return { width: 2 * width + MARGIN, height: 2 * height + MARGIN } }

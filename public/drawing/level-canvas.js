@@ -1,5 +1,5 @@
 import { tileKey } from '../tiles/plan.js'
-import { contains, expandRect, intersectRect, tileRect, tilesIn } from './tile-layout.js'
+import { containsRect, expandRect, intersectRect, tileRect, tilesInRect } from './tile-layout.js'
 
 /** @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid */
 /** @typedef {import('../geometry/types.js').Rect} Rect */
@@ -7,26 +7,26 @@ import { contains, expandRect, intersectRect, tileRect, tilesIn } from './tile-l
 /** @typedef {import('../geometry/types.js').Tile} Tile */
 /** @typedef {{ has: (key: string) => boolean, get: (key: string) => ImageBitmap | undefined }} Tiles decoded tiles by key */
 /**
- * @typedef {{ pixels: number, isLeft: boolean }} Work the level pixels that may still be drawn; whether available tiles are
- *   left
+ * @typedef {{ pixels: number, isExceeded: boolean }} DrawBudget the level pixels that may still be drawn; whether
+ *   available tiles are left
  */
 
 /** Maximum pixels of all spare canvases, at four bytes each. */
-const SPARE = 12 * 2 ** 20
+const MAX_POOL_PIXELS = 12 * 2 ** 20
 
 /** A pool of spare canvases. Creating a canvas takes longer than drawing its content. */
-export class SpareCanvases {
+export class CanvasPool {
   /** @type {HTMLCanvasElement[]} */
-  #kept = []
+  #canvases = []
 
   /**
    * Returns a canvas of at least this size, with arbitrary content.
    * @param {number} width
    * @param {number} height
    */
-  take(width, height) {
-    const index = this.#kept.findIndex((each) => each.width >= width && each.height >= height)
-    if (index >= 0) return this.#kept.splice(index, 1)[0]
+  acquire(width, height) {
+    const index = this.#canvases.findIndex((each) => each.width >= width && each.height >= height)
+    if (index >= 0) return this.#canvases.splice(index, 1)[0]
     return Object.assign(document.createElement('canvas'), { width, height })
   }
 
@@ -34,9 +34,9 @@ export class SpareCanvases {
    * Returns a canvas to the pool.
    * @param {HTMLCanvasElement} canvas
    */
-  give(canvas) {
-    this.#kept.push(canvas)
-    while (this.#pixels > SPARE) this.#kept.shift()
+  release(canvas) {
+    this.#canvases.push(canvas)
+    while (this.#pixels > MAX_POOL_PIXELS) this.#canvases.shift()
   }
 
   /**
@@ -45,15 +45,15 @@ export class SpareCanvases {
    * @returns {boolean} whether one was created
    */
   prepare(width, height) {
-    if (this.#pixels + width * height > SPARE) return false
+    if (this.#pixels + width * height > MAX_POOL_PIXELS) return false
     const canvas = Object.assign(document.createElement('canvas'), { width, height })
     // The memory is allocated at the first drawing.
     contextOf(canvas).clearRect(0, 0, width, height)
-    this.#kept.push(canvas)
+    this.#canvases.push(canvas)
     return true
   }
 
-  get #pixels() { return this.#kept.reduce((sum, { width, height }) => sum + width * height, 0) }
+  get #pixels() { return this.#canvases.reduce((sum, { width, height }) => sum + width * height, 0) }
 }
 
 /** The tiles of one level on a canvas, in level pixels. They stay from frame to frame; only new tiles are drawn. */
@@ -61,12 +61,12 @@ export class LevelCanvas {
   /**
    * @param {Pyramid} pyramid
    * @param {number} level
-   * @param {SpareCanvases} spare
+   * @param {CanvasPool} pool
    */
-  constructor(pyramid, level, spare) {
+  constructor(pyramid, level, pool) {
     this.pyramid = pyramid
     this.level = level
-    this.spare = spare
+    this.pool = pool
     this.size = pyramid.size(level)
     /** @type {HTMLCanvasElement | null} */
     this.canvas = null
@@ -76,54 +76,54 @@ export class LevelCanvas {
      * The tiles that are drawn and intersect the region, by key.
      * @type {Map<string, Tile>}
      */
-    this.laid = new Map()
+    this.drawnTiles = new Map()
   }
 
   /**
    * Draws the tiles of a part of the level that are available and not drawn yet.
    * @param {Rect} rect level pixels
    * @param {Tiles} tiles
-   * @param {Work} work
-   * @param {Size} room the size that will probably be needed, in level pixels
+   * @param {DrawBudget} budget
+   * @param {Size} capacity the size that will probably be needed, in level pixels
    * @returns {Tile[]} the missing tiles
    */
-  lay(rect, tiles, work, room) {
-    if (this.region && !contains(this.region, rect)) this.#move(rect, room)
+  drawTiles(rect, tiles, budget, capacity) {
+    if (this.region && !containsRect(this.region, rect)) this.#move(rect, capacity)
     const missing = []
-    for (const tile of tilesIn(this.pyramid, this.level, rect)) {
+    for (const tile of tilesInRect(this.pyramid, this.level, rect)) {
       const key = tileKey(tile)
       const bitmap = tiles.get(key)
-      if (this.laid.has(key)) continue
-      if (!bitmap || work.pixels <= 0) {
-        work.isLeft ||= Boolean(bitmap)
+      if (this.drawnTiles.has(key)) continue
+      if (!bitmap || budget.pixels <= 0) {
+        budget.isExceeded ||= Boolean(bitmap)
         missing.push(tile)
         continue
       }
-      if (!this.region) this.#move(rect, room)
+      if (!this.region) this.#move(rect, capacity)
       this.#draw(tile, bitmap)
-      this.laid.set(key, tile)
-      work.pixels -= bitmap.width * bitmap.height
+      this.drawnTiles.set(key, tile)
+      budget.pixels -= bitmap.width * bitmap.height
     }
     return missing
   }
 
   /** Returns the canvas to the pool. */
   close() {
-    if (this.canvas) this.spare.give(this.canvas)
+    if (this.canvas) this.pool.release(this.canvas)
     this.canvas = this.region = null
-    this.laid.clear()
+    this.drawnTiles.clear()
   }
 
   /**
    * Moves the region to another part of the level; the common part stays drawn.
    * @param {Rect} rect
-   * @param {Size} room
+   * @param {Size} capacity
    */
-  #move(rect, room) {
+  #move(rect, capacity) {
     const { canvas: former, region: before } = this
-    const region = this.region = expandRect(rect, room, this.size)
+    const region = this.region = expandRect(rect, capacity, this.size)
     // One more pixel, for samples beyond the image's edge.
-    const canvas = this.canvas = this.spare.take(Math.max(region.width, room.width) + 1, Math.max(region.height, room.height) + 1)
+    const canvas = this.canvas = this.pool.acquire(Math.max(region.width, capacity.width) + 1, Math.max(region.height, capacity.height) + 1)
     const context = contextOf(canvas)
     if (former && before && intersectRect(before, region)) {
       // Into another canvas: if a canvas is drawn into itself, browsers copy all of it into newly allocated memory.
@@ -131,10 +131,10 @@ export class LevelCanvas {
       context.drawImage(former, before.x - region.x, before.y - region.y)
       context.globalCompositeOperation = 'source-over'
     } else context.clearRect(0, 0, canvas.width, canvas.height)
-    if (former) this.spare.give(former)
-    for (const [key, tile] of this.laid) {
+    if (former) this.pool.release(former)
+    for (const [key, tile] of this.drawnTiles) {
       const part = intersectRect(tileRect(this.pyramid, tile), region)
-      if (!part || !before || !contains(before, part)) this.laid.delete(key)
+      if (!part || !before || !containsRect(before, part)) this.drawnTiles.delete(key)
     }
   }
 

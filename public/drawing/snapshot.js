@@ -1,4 +1,4 @@
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 import { contextOf } from './level-canvas.js'
 
 /**
@@ -11,12 +11,12 @@ import { contextOf } from './level-canvas.js'
  * @returns {Promise<Blob>} a file of the canvas's size in pixels
  */
 export function snapshot(canvas, animation, ratio, type) {
-  let drawn = canvas
+  let source = canvas
   if (canvas.hidden && animation) {
     const { width, height } = canvas
-    drawn = make('canvas', { width, height })
-    animation.paint(contextOf(drawn), ratio)
+    source = createElement('canvas', { width, height })
+    animation.paint(contextOf(source), ratio)
   }
-  return new Promise((resolve, reject) => drawn.toBlob(
+  return new Promise((resolve, reject) => source.toBlob(
     (blob) => blob ? resolve(blob) : reject(new Error(`the view cannot be written as ${type}`)), type, 0.92))
 }

@@ -15,7 +15,7 @@ const MARGIN = 2
  * @param {Size} window device pixels
  * @returns {Rect[]} device pixels
  */
-export function tileRange({ width, height }) {
+export function windowCells({ width, height }) {
   // Equal sizes, so that a canvas can be reused for another cell.
   const side = (/** @type {number} */ length) => Math.ceil(length / Math.ceil(length / CELL))
   const [across, down] = [side(width), side(height)]
@@ -58,12 +58,12 @@ export function levelMatrix(viewport, unit, ratio) {
  */
 export function levelRect(viewport, unit, ratio, cell, level) {
   const [right, bottom] = [cell.x + cell.width, cell.y + cell.height]
-  const seen = bounds([[cell.x, cell.y], [right, cell.y], [cell.x, bottom], [right, bottom]]
+  const visible = bounds([[cell.x, cell.y], [right, cell.y], [cell.x, bottom], [right, bottom]]
     .map(([x, y]) => viewport.imagePoint({ x: x / ratio, y: y / ratio })))
-  const x = Math.max(Math.floor(seen.x / unit) - MARGIN, 0)
-  const y = Math.max(Math.floor(seen.y / unit) - MARGIN, 0)
-  const width = Math.min(Math.ceil((seen.x + seen.width) / unit) + MARGIN, level.width) - x
-  const height = Math.min(Math.ceil((seen.y + seen.height) / unit) + MARGIN, level.height) - y
+  const x = Math.max(Math.floor(visible.x / unit) - MARGIN, 0)
+  const y = Math.max(Math.floor(visible.y / unit) - MARGIN, 0)
+  const width = Math.min(Math.ceil((visible.x + visible.width) / unit) + MARGIN, level.width) - x
+  const height = Math.min(Math.ceil((visible.y + visible.height) / unit) + MARGIN, level.height) - y
   return width > 0 && height > 0 ? { x, y, width, height } : null
 }
 
@@ -73,7 +73,7 @@ export function levelRect(viewport, unit, ratio, cell, level) {
  * @param {number} level
  * @param {Rect} rect level pixels
  */
-export function tilesIn({ tileSize }, level, rect) {
+export function tilesInRect({ tileSize }, level, rect) {
   /** @type {Tile[]} */
   const found = []
   for (let row = Math.floor(rect.y / tileSize); row * tileSize < rect.y + rect.height; row += 1) {
@@ -111,9 +111,9 @@ export function fallbackTiles(pyramid, missing, has) {
     for (let up = 1; up <= tile.level; up += 1) {
       const level = tile.level - up
       if (!has({ level, column: Math.floor(tile.column / 2 ** up), row: Math.floor(tile.row / 2 ** up) })) continue
-      const rect = scaled(tileRect(pyramid, tile), 2 ** -up)
+      const rect = scaleRect(tileRect(pyramid, tile), 2 ** -up)
       const part = parts.get(level)
-      parts.set(level, part ? around(part, rect) : rect)
+      parts.set(level, part ? unionRect(part, rect) : rect)
       break
     }
   }
@@ -126,7 +126,7 @@ export function fallbackTiles(pyramid, missing, has) {
  * @param {number} factor pixels of the other level per pixel of this one
  * @returns {Rect}
  */
-export function scaled(rect, factor) {
+export function scaleRect(rect, factor) {
   const [x, y] = [Math.floor(rect.x * factor) - MARGIN, Math.floor(rect.y * factor) - MARGIN]
   const [right, bottom] = [Math.ceil((rect.x + rect.width) * factor) + MARGIN, Math.ceil((rect.y + rect.height) * factor) + MARGIN]
   return { x, y, width: right - x, height: bottom - y }
@@ -135,13 +135,13 @@ export function scaled(rect, factor) {
 /**
  * Expands a part of a level to the available size, around its center.
  * @param {Rect} rect within the level
- * @param {Size} room the available size
+ * @param {Size} capacity the available size
  * @param {Size} size the size of the level
  * @returns {Rect}
  */
-export function expandRect(rect, room, size) {
-  const width = Math.min(Math.max(rect.width, room.width), size.width)
-  const height = Math.min(Math.max(rect.height, room.height), size.height)
+export function expandRect(rect, capacity, size) {
+  const width = Math.min(Math.max(rect.width, capacity.width), size.width)
+  const height = Math.min(Math.max(rect.height, capacity.height), size.height)
   const x = Math.min(Math.max(Math.floor(rect.x + (rect.width - width) / 2), 0), size.width - width)
   const y = Math.min(Math.max(Math.floor(rect.y + (rect.height - height) / 2), 0), size.height - height)
   return { x, y, width, height }
@@ -152,7 +152,7 @@ export function expandRect(rect, room, size) {
  * @param {Rect} outer
  * @param {Rect} inner
  */
-export function contains(outer, inner) {
+export function containsRect(outer, inner) {
   return inner.x >= outer.x && inner.y >= outer.y
     && inner.x + inner.width <= outer.x + outer.width && inner.y + inner.height <= outer.y + outer.height
 }
@@ -176,6 +176,6 @@ export function intersectRect(one, other) {
  * @param {Rect} other
  * @returns {Rect}
  */
-function around(one, other) {
+function unionRect(one, other) {
   return bounds([one, other].flatMap(({ x, y, width, height }) => [{ x, y }, { x: x + width, y: y + height }]))
 }

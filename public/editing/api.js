@@ -1,8 +1,8 @@
-import { writing } from '../text/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { request } from '../web-url.js'
 
 /** The keys of error messages by response status. */
-const FAULTS = { 401: 'notAllowed', 403: 'notAllowed', 404: 'gone', 409: 'isTaken', 413: 'tooLong', 507: 'noRoom' }
+const ERROR_MESSAGES = { 401: 'notAllowed', 403: 'notAllowed', 404: 'gone', 409: 'isTaken', 413: 'tooLong', 507: 'noRoom' }
 
 /**
  * Sends a request to an endpoint that requires write access.
@@ -14,11 +14,11 @@ const FAULTS = { 401: 'notAllowed', 403: 'notAllowed', 404: 'gone', 409: 'isTake
  *   the `status`
  */
 export async function callAPI(method, path, body, headers) {
-  const answer = await request(path, {
+  const response = await request(path, {
     method, cache: 'no-cache', body: body && JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers },
   }).catch(() => null)
-  if (answer?.ok) return { ...await answer.json().catch(() => null), tag: answer.headers.get('ETag') }
-  throw Object.assign(new Error(writing()(FAULTS[answer?.status] ?? 'notSaved')), { status: answer?.status })
+  if (response?.ok) return { ...await response.json().catch(() => null), tag: response.headers.get('ETag') }
+  throw Object.assign(new Error(editingTranslator()(ERROR_MESSAGES[response?.status] ?? 'notSaved')), { status: response?.status })
 }
 
 /**

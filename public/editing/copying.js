@@ -1,22 +1,22 @@
-import { writing } from '../text/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { callAPI } from './api.js'
 import { toast } from './toast.js'
 
 /**
  * Saves a part of the open image as a new image on the server, and reports the result to the user.
- * @param {import('../page/page.js').PicturePage} page
- * @param {object} wish region, rotation, flip and straighten: the body of the API's `copies`
+ * @param {import('../page/page.js').ImagePage} page
+ * @param {object} request region, rotation, flip and straighten: the body of the API's `copies`
  */
-export async function saveCopy(page, wish) {
+export async function saveCopy(page, request) {
   const { id } = page.viewer.source.details
-  const say = writing(page.viewer)
+  const t = editingTranslator(page.viewer)
   try {
-    const begun = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/copies`), wish)
-    const { status, image } = await ended(begun.id, say('copyFailed'))
-    if (status !== 'done') return toast(say('copyFailed'))
-    page.changed()
-    toast(say('copySaved', { id: image }), say('showCopy'), () => location.assign(serverURL(`view/${encodeURIComponent(image)}`)))
+    const upload = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/copies`), request)
+    const { status, image } = await uploadFinished(upload.id, t('copyFailed'))
+    if (status !== 'done') return toast(t('copyFailed'))
+    page.imageChanged()
+    toast(t('copySaved', { id: image }), t('showCopy'), () => location.assign(serverURL(`view/${encodeURIComponent(image)}`)))
   } catch (error) { toast(error.message) }
 }
 
@@ -26,7 +26,7 @@ export async function saveCopy(page, wish) {
  * @param {string} unknown the error message if the result cannot be received
  * @returns {Promise<{ status: string, image?: string }>} rejected with an `Error` if the connection is closed for good
  */
-function ended(id, unknown) {
+function uploadFinished(id, unknown) {
   return new Promise((done, fail) => {
     const events = new EventSource(serverURL('api/events'))
     events.addEventListener('upload', ({ data }) => {

@@ -1,47 +1,47 @@
 import { icon } from '../gallery/icons.js'
 import { Library } from '../gallery/library.js'
-import { writing } from '../text/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 import { callAPI, isPrivate } from './api.js'
 import { editImage } from './form.js'
 import { announce, toast } from './toast.js'
 import { deleteImages, offerUndo, takeFlashMessage } from './trash.js'
 
-const REST = 450 // ms
+const LONG_PRESS = 450 // ms
 const [SLOP, EDGE, STEP] = [10, 90, 14] // CSS px
 
 /** Selects images in the gallery and applies actions to them. */
 export class Selection {
   constructor(grid, header, reload, { canWrite, canWriteSpace }) {
-    Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isOn: false })
-    const say = this.say = writing()
+    Object.assign(this, { grid, reload, chosen: new Set(), base: new Set(), anchor: 0, isActive: false })
+    const t = this.t = editingTranslator()
     this.may = (index) => isPrivate(grid.images[index].id) ? canWriteSpace : canWrite
     this.canMove = canWrite && canWriteSpace
-    this.start = button('round select', say('select'), () => this.isOn ? this.leave() : this.enter(), icon('select'))
+    this.start = button('round select', t('select'), () => this.isActive ? this.close() : this.enter(), icon('select'))
     header.append(this.start)
-    const press = (name, run) => button(`round ${name}`, say(name), run, icon(name))
-    this.count = make('span')
-    this.edit = press('edit', () => this.change())
-    this.moveIn = press('moveIn', () => this.move('space'))
-    this.moveOut = press('moveOut', () => this.move('library'))
-    this.delete = press('delete', () => this.remove())
-    this.bar = make('div', { className: 'selection', role: 'toolbar', ariaLabel: say('selection'), hidden: true },
-      press('leave', () => this.leave()), this.count, this.edit, this.moveIn, this.moveOut, this.delete)
+    const press = (name, run) => button(`round ${name}`, t(name), run, icon(name))
+    this.count = createElement('span')
+    this.edit = press('edit', () => this.editSelected())
+    this.moveIn = press('moveIn', () => this.moveSelected('space'))
+    this.moveOut = press('moveOut', () => this.moveSelected('library'))
+    this.delete = press('delete', () => this.deleteSelected())
+    this.bar = createElement('div', { className: 'selection', role: 'toolbar', ariaLabel: t('selection'), hidden: true },
+      press('leave', () => this.close()), this.count, this.edit, this.moveIn, this.moveOut, this.delete)
     grid.box.after(this.bar)
     document.body.classList.add('writable')
-    grid.dress = (link) => {
+    grid.decorate = (link) => {
       if (!this.may(link.dataset.index)) return
-      link.firstElementChild.append(make('span', { className: 'tick' }, icon('check')))
-      this.mark(link)
+      link.firstElementChild.append(createElement('span', { className: 'tick' }, icon('check')))
+      this.updateLink(link)
     }
-    for (const link of grid.shown.values()) grid.dress(link)
-    this.listen(grid.box)
-    const note = takeFlashMessage()
-    if (note) offerUndo(note, note.ids.size, reload)
+    for (const link of grid.shown.values()) grid.decorate(link)
+    this.addListeners(grid.box)
+    const flash = takeFlashMessage()
+    if (flash) offerUndo(flash, flash.ids.size, reload)
   }
 
-  listen(box) {
+  addListeners(box) {
     const at = (target) => {
       const link = target.closest('.picture')
       return link && this.may(link.dataset.index) ? Number(link.dataset.index) : null
@@ -51,7 +51,7 @@ export class Selection {
     // Before the grid opens the image.
     box.addEventListener('click', (event) => {
       const index = at(event.target)
-      const toggles = this.isOn || event.ctrlKey || event.metaKey || event.target.closest('.tick')
+      const toggles = this.isActive || event.ctrlKey || event.metaKey || event.target.closest('.tick')
       if (index === null || !(toggles || event.shiftKey || pressed?.isSpent)) return
       event.preventDefault()
       event.stopPropagation()
@@ -69,14 +69,14 @@ export class Selection {
         navigator.vibrate?.(8)
         this.toggle(index)
         event.target.closest('a').focus({ preventScroll: true })
-      }, REST)
+      }, LONG_PRESS)
     })
     box.addEventListener('pointermove', (event) => {
       if (pressed?.isSpent) {
         if (event.clientY > innerHeight - EDGE) scrollBy(0, STEP)
         if (event.clientY < EDGE) scrollBy(0, -STEP)
         const index = document.elementsFromPoint(event.clientX, event.clientY).map(at).find((each) => each !== null)
-        if (index >= 0 && index !== this.swept) this.extend(this.swept = index)
+        if (index >= 0 && index !== this.lastIndex) this.extend(this.lastIndex = index)
       } else if (Math.hypot(event.clientX - pressed?.x, event.clientY - pressed?.y) > SLOP) clearTimeout(timer)
     })
     for (const type of ['pointerup', 'pointercancel']) {
@@ -87,11 +87,11 @@ export class Selection {
     }
     box.addEventListener('touchmove', (event) => pressed?.isSpent && event.preventDefault(), { passive: false })
     box.addEventListener('contextmenu', (event) => event.pointerType === 'touch' && event.preventDefault())
-    box.addEventListener('keydown', (event) => this.key(event), true)
+    box.addEventListener('keydown', (event) => this.handleKey(event), true)
     document.addEventListener('keydown', (event) => {
-      if (event.target.closest('dialog, input') || !this.isOn) return
-      if (event.key === 'Escape') this.leave()
-      if (event.key === 'Delete') this.remove()
+      if (event.target.closest('dialog, input') || !this.isActive) return
+      if (event.key === 'Escape') this.close()
+      if (event.key === 'Delete') this.deleteSelected()
       if (event.key === 'a' && (event.ctrlKey || event.metaKey)) {
         event.preventDefault()
         this.base = new Set()
@@ -102,26 +102,26 @@ export class Selection {
     addEventListener('pageshow', ({ persisted }) => persisted && this.reload())
   }
 
-  key(event) {
+  handleKey(event) {
     const { grid } = this
     if (event.key === ' ') {
       event.preventDefault()
       this.toggle(grid.focused)
     } else if (event.shiftKey && /^(Arrow|Home|End)/.test(event.key)) {
       if (!this.chosen.size) this.toggle(grid.focused)
-      grid.key(event)
+      grid.handleKey(event)
       event.stopPropagation()
       this.extend(grid.focused)
     }
   }
 
   enter() {
-    this.isOn = true
+    this.isActive = true
     this.show()
   }
 
-  leave() {
-    this.isOn = false
+  close() {
+    this.isActive = false
     this.chosen = new Set()
     this.base = new Set()
     this.show()
@@ -131,17 +131,17 @@ export class Selection {
   toggle(index) {
     if (!this.may(index)) return
     const { id } = this.grid.images[index]
-    this.isOn = true
+    this.isActive = true
     if (!this.chosen.delete(id)) this.chosen.add(id)
     this.base = new Set(this.chosen)
     this.anchor = index
     if (this.chosen.size) this.show()
-    else this.leave()
+    else this.close()
   }
 
   extend(index) {
     const [first, last] = [Math.min(this.anchor, index), Math.max(this.anchor, index)]
-    this.isOn = true
+    this.isActive = true
     this.chosen = new Set(this.base)
     for (let each = first; each <= last; each += 1) if (this.may(each)) this.chosen.add(this.grid.images[each].id)
     this.show()
@@ -149,17 +149,17 @@ export class Selection {
 
   show() {
     const { size } = this.chosen
-    document.body.classList.toggle('selecting', this.isOn)
-    this.start.ariaPressed = this.isOn
-    this.bar.hidden = !this.isOn
-    this.count.textContent = size ? this.say('selected', { count: size }) : this.say('select')
+    document.body.classList.toggle('selecting', this.isActive)
+    this.start.ariaPressed = this.isActive
+    this.bar.hidden = !this.isActive
+    this.count.textContent = size ? this.t('selected', { count: size }) : this.t('select')
     this.edit.disabled = size !== 1 || this.books.length > 0
     this.delete.disabled = size === 0
-    const own = [...this.chosen].filter(isPrivate).length
-    this.moveIn.hidden = !this.canMove || !size || own > 0
-    this.moveOut.hidden = !this.canMove || !size || own < size
-    announce(this.isOn ? this.count.textContent : '')
-    for (const link of this.grid.shown.values()) this.mark(link)
+    const privateCount = [...this.chosen].filter(isPrivate).length
+    this.moveIn.hidden = !this.canMove || !size || privateCount > 0
+    this.moveOut.hidden = !this.canMove || !size || privateCount < size
+    announce(this.isActive ? this.count.textContent : '')
+    for (const link of this.grid.shown.values()) this.updateLink(link)
   }
 
   /** The ids of the selected books. */
@@ -176,59 +176,59 @@ export class Selection {
     return [...ids]
   }
 
-  mark(link) {
+  updateLink(link) {
     if (!this.may(link.dataset.index)) return
     const isChosen = this.chosen.has(this.grid.images[link.dataset.index].id)
     link.classList.toggle('chosen', isChosen)
-    link.role = this.isOn ? 'checkbox' : null
-    link.ariaChecked = this.isOn ? isChosen : null
+    link.role = this.isActive ? 'checkbox' : null
+    link.ariaChecked = this.isActive ? isChosen : null
   }
 
-  change() {
+  editSelected() {
     const { grid } = this
     const [id] = this.chosen
     editImage(document.body, id, (image) => {
       const index = grid.images.findIndex((each) => each.id === id)
       grid.replace(grid.images.map((each) => each.id === id ? image : each))
       grid.focused = index
-      this.leave()
+      this.close()
       grid.focus(index)
-      toast(this.say('saved'))
+      toast(this.t('saved'))
     }).catch(({ message }) => toast(message))
   }
 
-  async move(to) {
+  async moveSelected(to) {
     let ids = []
     try {
       ids = await this.images()
-      this.leave()
+      this.close()
       const warnings = new Set()
       for (const id of ids) {
         const moved = await callAPI('POST', serverURL(`api/images/${encodeURIComponent(id)}/move`), { to })
-        if (moved?.warning) warnings.add(this.say('publishedAgain'))
+        if (moved?.warning) warnings.add(this.t('publishedAgain'))
       }
-      toast([this.say('moved', { count: ids.length }), ...warnings].join(' '))
+      toast([this.t('moved', { count: ids.length }), ...warnings].join(' '))
     } catch (error) {
       toast(error.message)
     }
     this.reload()
   }
 
-  async remove() {
+  async deleteSelected() {
     const { grid } = this
     if (!this.chosen.size || this.delete.disabled) return
     this.delete.disabled = true
     try {
       const hasBooks = this.books.length > 0
-      const wanted = await this.images()
-      const result = await deleteImages(wanted)
+      const requested = await this.images()
+      const result = await deleteImages(requested)
       const before = grid.images
       const after = before.filter(({ id }) => !result.ids.has(id))
       if (after.length && !hasBooks) grid.replace(after)
       else this.reload()
       grid.focused = Math.max(Math.min(this.anchor, after.length - 1), 0)
-      this.leave()
-      offerUndo(result, wanted.length, (isAll) => {
+      this.close()
+      offerUndo(result, requested.length, (isAll) => {
         if (isAll && !hasBooks && grid.images === after) grid.replace(before)
         else this.reload()
       })

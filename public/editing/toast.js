@@ -1,32 +1,32 @@
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 
-const [READ, REACH] = [4000, 12_000] // ms
+const [READ_TIME, ACTION_TIME] = [4000, 12_000] // ms
 
-const spoken = make('p', { className: 'spoken', role: 'status' })
-document.body.append(spoken)
+const liveRegion = createElement('p', { className: 'spoken', role: 'status' })
+document.body.append(liveRegion)
 
 /**
  * Announces a message to users of screen readers.
- * @param {string} words
+ * @param {string} text
  */
-export function announce(words) { spoken.textContent = words }
+export function announce(text) { liveRegion.textContent = text }
 
 /**
  * Shows a message for a few seconds, and announces it.
- * @param {string} words
- * @param {string} [name] the label of a button in the message
- * @param {() => void} [run] the action of the button
+ * @param {string} text
+ * @param {string} [label] the label of a button in the message
+ * @param {() => void} [action] the action of the button
  */
-export function toast(words, name, run) {
+export function toast(text, label, action) {
   document.querySelector('.toast')?.remove()
-  const act = () => {
+  const runAction = () => {
     line.remove()
-    run()
+    action()
   }
-  const line = make('div', { className: 'toast' }, make('span', { textContent: words }),
-    ...run ? [button('wide', name, act)] : [])
-  const leave = () => line.matches(':hover, :focus-within') ? setTimeout(leave, READ) : line.remove()
-  setTimeout(leave, run ? REACH : READ)
+  const line = createElement('div', { className: 'toast' }, createElement('span', { textContent: text }),
+    ...action ? [button('wide', label, runAction)] : [])
+  const dismiss = () => line.matches(':hover, :focus-within') ? setTimeout(dismiss, READ_TIME) : line.remove()
+  setTimeout(dismiss, action ? ACTION_TIME : READ_TIME)
   document.body.append(line)
-  announce(words)
+  announce(text)
 }

@@ -1,10 +1,10 @@
-import { writing } from '../text/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { callAPI, isPrivate } from './api.js'
 import { toast } from './toast.js'
 
-const MOST = 1000 // maximum of one request
-const NOTE = 'ziggurat-deleted'
+const MAX_IDS = 1000 // maximum of one request
+const KEY = 'ziggurat-deleted'
 
 /** @typedef {{ ids: Set<string>, deletions: string[] }} Deleted the deleted images, and the server's ids of the deletions */
 
@@ -30,10 +30,10 @@ document.addEventListener('keydown', (event) => {
  */
 export async function deleteImages(ids) {
   const result = { ids: new Set(), deletions: [] }
-  for (const own of [true, false]) {
-    const part = ids.filter((id) => isPrivate(id) === own)
+  for (const isOwn of [true, false]) {
+    const part = ids.filter((id) => isPrivate(id) === isOwn)
     while (part.length) {
-      const { deleted } = await callAPI('POST', serverURL('api/trash'), { ids: part.splice(0, MOST) })
+      const { deleted } = await callAPI('POST', serverURL('api/trash'), { ids: part.splice(0, MAX_IDS) })
       if (!deleted) continue
       result.deletions.push(deleted.id)
       for (const id of deleted.images) result.ids.add(id)
@@ -45,26 +45,26 @@ export async function deleteImages(ids) {
 /**
  * Reports a deletion, and offers to undo it: by a button while the message is shown, and by Ctrl+Z until the next deletion.
  * @param {Deleted} deleted
- * @param {number} wanted the number of images that were to be deleted
+ * @param {number} requested the number of images that were to be deleted
  * @param {(isAll: boolean) => void} restored called after the images are restored
  */
-export function offerUndo({ ids, deletions }, wanted, restored) {
-  const say = writing()
-  const words = [say('deleted', { count: ids.size })]
-  if (ids.size < wanted) words.push(say('notDeleted', { count: wanted - ids.size }))
+export function offerUndo({ ids, deletions }, requested, restored) {
+  const t = editingTranslator()
+  const messages = [t('deleted', { count: ids.size })]
+  if (ids.size < requested) messages.push(t('notDeleted', { count: requested - ids.size }))
   const run = async () => {
     undo = null
     try {
       let count = 0
       for (const id of deletions) count += await restore(id)
       restored(count === ids.size)
-      toast(say('restored', { count }))
+      toast(t('restored', { count }))
     } catch (error) {
       toast(error.message)
     }
   }
   undo = deletions.length ? run : null
-  toast(words.join(' '), say('undo'), undo)
+  toast(messages.join(' '), t('undo'), undo)
 }
 
 /**
@@ -84,14 +84,14 @@ export async function trash() { return (await callAPI('GET', serverURL('api/tras
  * Saves a deletion for the gallery, which offers the undo after the navigation.
  * @param {Deleted} deleted
  */
-export function saveFlashMessage({ deletions, ids }) { sessionStorage.setItem(NOTE, JSON.stringify([deletions, [...ids]])) }
+export function saveFlashMessage({ deletions, ids }) { sessionStorage.setItem(KEY, JSON.stringify([deletions, [...ids]])) }
 
 /**
  * Returns the saved deletion, once.
  * @returns {Deleted | undefined}
  */
 export function takeFlashMessage() {
-  const [deletions, ids] = JSON.parse(sessionStorage.getItem(NOTE) ?? '[]')
-  sessionStorage.removeItem(NOTE)
+  const [deletions, ids] = JSON.parse(sessionStorage.getItem(KEY) ?? '[]')
+  sessionStorage.removeItem(KEY)
   return ids && { deletions, ids: new Set(ids) }
 }

@@ -46,8 +46,8 @@ viewer.addEventListener('open', () => {
 start()
 
 async function start() {
-  const answer = await fetch(serverURL('api/images?limit=1')).catch(() => null)
-  const [image] = answer?.ok ? (await answer.json()).images : []
+  const response = await fetch(serverURL('api/images?limit=1')).catch(() => null)
+  const [image] = response?.ok ? (await response.json()).images : []
   if (!image) return
   const id = image.cover ?? image.id
   write(id)

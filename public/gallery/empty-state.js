@@ -1,60 +1,60 @@
-import { browsing } from '../text/browsing.js'
-import { reading } from '../text/reading.js'
+import { galleryTranslator } from '../i18n/gallery.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { button } from '../viewer/element.js'
 
-const AGAIN = 5000 // ms
+const RETRY_DELAY = 5000 // ms
 const BUILD = 'ziggurat build PICTURES --library DIR'
 
 /** The message and actions in place of the grid while it has no images. */
 export class EmptyState {
   /**
    * @param {HTMLElement} box the container in the page
-   * @param {{ again(): void, ask(asked: Partial<import('./query-state.js').Asked>): void }} page requests the list again;
-   *   requests another list
+   * @param {{ retry(): void, navigate(state: Partial<import('./query-state.js').QueryState>): void }} page
+   *   requests the list again; requests another list
    */
-  constructor(box, { again, ask }) {
+  constructor(box, { retry, navigate }) {
     this.note = box.querySelector('#note')
     this.steps = box.querySelector('#steps')
-    this.say = browsing()
-    this.ask = ask
-    this.again = again
-    addEventListener('online', () => this.isBroken && again())
+    this.t = galleryTranslator()
+    this.navigate = navigate
+    this.retry = retry
+    addEventListener('online', () => this.isBroken && retry())
   }
 
   /** Hides the message, because the grid has images. */
-  none() { this.#show('', '') }
+  hide() { this.#show('', '') }
 
-  loading() { this.#show('', reading()('loading')) }
+  showLoading() { this.#show('', viewerTranslator()('loading')) }
 
   /**
-   * @param {import('./query-state.js').Asked} asked
-   * @param {boolean} isToBeBuilt whether images can be added only by `ziggurat build`
+   * @param {import('./query-state.js').QueryState} state
+   * @param {boolean} needsBuild whether images can be added only by `ziggurat build`
    */
-  empty({ query, folder }, isToBeBuilt) {
-    const { say } = this
+  showEmpty({ query, folder }, needsBuild) {
+    const { t } = this
     if (query) {
-      this.#show('nothing', folder ? say('nothingFoundIn', { query, folder }) : say('nothingFound', { query }),
-        [say('clearSearch'), () => this.ask({ query: '' })], ...folder ? [[say('allFolders'), () => this.ask({ folder: '' })]] : [])
-    } else if (folder) this.#show('nothing', say('emptyFolder', { folder }), [say('allPictures'), () => this.ask({ folder: '' })])
+      this.#show('nothing', folder ? t('nothingFoundIn', { query, folder }) : t('nothingFound', { query }),
+        [t('clearSearch'), () => this.navigate({ query: '' })], ...folder ? [[t('allFolders'), () => this.navigate({ folder: '' })]] : [])
+    } else if (folder) this.#show('nothing', t('emptyFolder', { folder }), [t('allPictures'), () => this.navigate({ folder: '' })])
     else {
       const add = document.querySelector('body > header .add')
-      this.#show('empty', isToBeBuilt ? say('toBeBuilt', { command: BUILD }) : say('empty'), ...add ? [[say('addPictures'), () => add.click()]] : [])
+      this.#show('empty', needsBuild ? t('toBeBuilt', { command: BUILD }) : t('empty'), ...add ? [[t('addPictures'), () => add.click()]] : [])
     }
   }
 
   /** Reports that the list cannot be loaded. It is requested again automatically. */
-  broken() {
-    this.#show('broken', this.say(navigator.onLine ? 'libraryUnreachable' : 'offline'), [reading()('tryAgain'), this.again])
+  showError() {
+    this.#show('broken', this.t(navigator.onLine ? 'libraryUnreachable' : 'offline'), [viewerTranslator()('tryAgain'), this.retry])
     this.isBroken = true
-    this.timer = setTimeout(this.again, AGAIN)
+    this.timer = setTimeout(this.retry, RETRY_DELAY)
   }
 
-  #show(name, words, ...steps) {
+  #show(name, text, ...steps) {
     clearTimeout(this.timer)
     this.isBroken = false
     this.note.parentElement.dataset.state = name
-    this.note.textContent = words
-    this.note.parentElement.hidden = !words
+    this.note.textContent = text
+    this.note.parentElement.hidden = !text
     this.steps.replaceChildren(...steps.map(([title, run]) => button('wide', title, run)))
   }
 }

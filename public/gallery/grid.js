@@ -1,12 +1,12 @@
+import { galleryTranslator } from '../i18n/gallery.js'
 import { imageTitle, zigguratSource } from '../sources/ziggurat.js'
-import { browsing } from '../text/browsing.js'
 import { serverURL } from '../urls.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 import { icon } from './icons.js'
 import { Rows } from './rows.js'
 
 /** The distance above and below the window within which rows exist, as a part of the window's height. */
-const AHEAD = 0.75
+const OVERSCAN = 0.75
 
 /** A virtualized grid of thumbnails: only those near the window exist. */
 export class Grid {
@@ -24,12 +24,12 @@ export class Grid {
       box, nearEnd, opened, images: [], shown: new Map(), headings: new Map(), rows: new Rows(1, style(1)),
       address: new URL(document.baseURI), focused: 0, sign: 1, top: 0,
     })
-    new ResizeObserver(() => this.layOut()).observe(box)
+    new ResizeObserver(() => this.relayout()).observe(box)
     addEventListener('scroll', () => this.invalidate(), { passive: true })
     addEventListener('online', () => {
       for (const img of box.querySelectorAll('img:not(.there)')) img.src = img.src
     })
-    box.addEventListener('keydown', (event) => this.key(event))
+    box.addEventListener('keydown', (event) => this.handleKey(event))
     box.addEventListener('focusin', ({ target }) => {
       this.focused = Number(target.dataset.index)
       for (const link of this.shown.values()) link.tabIndex = link === target ? 0 : -1
@@ -54,21 +54,21 @@ export class Grid {
   }
 
   /** Resolves when the required thumbnails are loaded or have failed. */
-  drawn() {
+  thumbnailsLoaded() {
     return Promise.all([...this.box.querySelectorAll('img')].map((img) => img.decode().catch(() => {})))
   }
 
   /** Lays out the grid again if its width has changed. */
-  layOut() {
+  relayout() {
     if (this.box.clientWidth === this.rows.width || document.documentElement.classList.contains('viewing')) return
-    const ring = this.box.querySelector(':focus')?.matches(':focus-visible')
+    const focusVisible = this.box.querySelector(':focus')?.matches(':focus-visible')
     for (const link of this.shown.values()) link.remove()
     this.shown.clear()
-    if (this.box.clientWidth > 0) this.arrange()
-    if (ring !== undefined) this.shown.get(this.focused)?.focus({ preventScroll: true, focusVisible: ring })
+    if (this.box.clientWidth > 0) this.layOut()
+    if (focusVisible !== undefined) this.shown.get(this.focused)?.focus({ preventScroll: true, focusVisible: focusVisible })
   }
 
-  arrange() {
+  layOut() {
     const width = this.box.clientWidth
     this.rows = new Rows(width, style(width), this.group)
     for (const heading of this.headings.values()) heading.remove()
@@ -91,7 +91,7 @@ export class Grid {
       this.shown.set(index, link)
     })
     for (const link of links.values()) link.remove()
-    this.arrange()
+    this.layOut()
   }
 
   invalidate() {
@@ -105,36 +105,36 @@ export class Grid {
     const { rows, box } = this
     box.style.height = `${rows.height}px`
     const top = -box.getBoundingClientRect().top
-    const reach = innerHeight * AHEAD
-    const wanted = new Map()
-    const near = rows.between(top - reach, top + innerHeight + reach)
-    for (const row of near) {
-      for (const place of rows.boxes(row)) wanted.set(place.index, place)
+    const overscan = innerHeight * OVERSCAN
+    const boxes = new Map()
+    const nearbyRows = rows.between(top - overscan, top + innerHeight + overscan)
+    for (const row of nearbyRows) {
+      for (const box of rows.boxes(row)) boxes.set(box.index, box)
     }
     for (const [index, link] of this.shown) {
       // Otherwise the keyboard focus would be lost.
-      if (wanted.has(index) || link === document.activeElement) continue
+      if (boxes.has(index) || link === document.activeElement) continue
       link.remove()
       this.shown.delete(index)
     }
-    for (const [index, place] of wanted) {
-      const link = this.shown.get(index) ?? this.make(index)
-      link.style.transform = `translate(${this.sign * place.x}px, ${place.y}px)`
-      link.style.width = `${place.width}px`
-      link.firstChild.style.height = `${place.height}px`
+    for (const [index, box] of boxes) {
+      const link = this.shown.get(index) ?? this.createLink(index)
+      link.style.transform = `translate(${this.sign * box.x}px, ${box.y}px)`
+      link.style.width = `${box.width}px`
+      link.firstChild.style.height = `${box.height}px`
     }
-    this.head(near)
+    this.updateHeadings(nearbyRows)
     // Rows that scroll past quickly are not loaded.
     const isFast = Math.abs(top - this.top) > innerHeight
     this.top = top
     clearTimeout(this.timer)
     if (isFast) this.timer = setTimeout(() => this.update(), 100)
-    else for (const [index, link] of this.shown) this.load(link, this.images[index], wanted.get(index))
+    else for (const [index, link] of this.shown) this.loadThumbnail(link, this.images[index], boxes.get(index))
     if (top + innerHeight * 3 > rows.height) this.nearEnd()
   }
 
   /** Inserts the headings of these rows, each before the first image of its group. */
-  head(rows) {
+  updateHeadings(rows) {
     for (const [start, heading] of this.headings) {
       if (rows.some((row) => row.start === start)) continue
       heading.remove()
@@ -142,49 +142,49 @@ export class Grid {
     }
     for (const { start, y, heading } of rows) {
       if (!heading || this.headings.has(start)) continue
-      const line = make('h2', { className: 'date', textContent: heading })
+      const line = createElement('h2', { className: 'date', textContent: heading })
       line.style.transform = `translateY(${y - this.rows.style.heading}px)`
       this.box.insertBefore(line, this.shown.get(start))
       this.headings.set(start, line)
     }
   }
 
-  load(link, image, place) {
+  loadThumbnail(link, image, box) {
     const frame = link.firstChild
-    if (!place || frame.querySelector('img')) return
+    if (!box || frame.querySelector('img')) return
     const { pyramid, tileURL } = zigguratSource(image, this.address)
     const { tileSize, singleTileLevel } = pyramid
-    const wanted = pyramid.levelForScale(0.8 * devicePixelRatio * place.width / image.width)
+    const wanted = pyramid.levelForScale(0.8 * devicePixelRatio * box.width / image.width)
     const tracks = (length) => length > tileSize ? `${tileSize}fr ${length - tileSize}fr` : '1fr'
-    const put = (level) => {
+    const showLevel = (level) => {
       const { width, height } = pyramid.size(level)
       frame.style.gridTemplate = `${tracks(height)} / ${tracks(width)}`
       for (let row = 0; row * tileSize < height; row += 1) {
         for (let column = 0; column * tileSize < width; column += 1) {
-          const img = make('img', { alt: '', decoding: 'async', src: tileURL(level, column, row), onload() {
+          const img = createElement('img', { alt: '', decoding: 'async', src: tileURL(level, column, row), onload() {
             img.className = 'there'
-            const isWhole = Math.abs(place.width / place.height - image.width / image.height) < 0.02
-            if (isWhole && level === singleTileLevel && level < wanted) put(level + 1)
+            const isWhole = Math.abs(box.width / box.height - image.width / image.height) < 0.02
+            if (isWhole && level === singleTileLevel && level < wanted) showLevel(level + 1)
           } })
           frame.append(img)
         }
       }
     }
-    put(Math.min(wanted, singleTileLevel))
+    showLevel(Math.min(wanted, singleTileLevel))
   }
 
-  make(index) {
+  createLink(index) {
     const image = this.images[index]
-    const link = make('a', {
+    const link = createElement('a', {
       className: image.isBook ? 'picture book' : 'picture', href: serverURL(`view/${encodeURIComponent(image.cover ?? image.id)}`), tabIndex: index === this.focused ? 0 : -1,
       onclick: (event) => this.opened(Number(link.dataset.index), event),
-    }, make('span', { className: 'frame' }), make('span', { className: 'caption', textContent: imageTitle(image) }))
+    }, createElement('span', { className: 'frame' }), createElement('span', { className: 'caption', textContent: imageTitle(image) }))
     link.dataset.index = index
-    if (image.id.startsWith('~/')) link.ariaDescription = browsing()('private')
+    if (image.id.startsWith('~/')) link.ariaDescription = galleryTranslator()('private')
     const kind = image.isBook ? 'book' : image.animated ? 'moves' : null
     if (kind) {
-      const name = browsing()(kind)
-      link.firstChild.append(make('span', { className: 'badge', role: 'img', ariaLabel: name, title: name }, icon(kind)))
+      const name = galleryTranslator()(kind)
+      link.firstChild.append(createElement('span', { className: 'badge', role: 'img', ariaLabel: name, title: name }, icon(kind)))
     }
     let next = null
     for (const [other, element] of this.shown) {
@@ -192,27 +192,27 @@ export class Grid {
     }
     this.box.insertBefore(link, next)
     this.shown.set(index, link)
-    this.dress?.(link)
+    this.decorate?.(link)
     return link
   }
 
-  key(event) {
+  handleKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const row = this.rows.rowOf(this.focused)
-    const along = (way) => {
-      const other = this.rows.rows[row + way]
+    const indexInRow = (step) => {
+      const other = this.rows.rows[row + step]
       if (!other) return this.focused
       const middle = center(this.rows.boxes(this.rows.rows[row]).find(({ index }) => index === this.focused))
       return this.rows.boxes(other).reduce((best, box) =>
         Math.abs(center(box) - middle) < Math.abs(center(best) - middle) ? box : best).index
     }
-    const moves = {
+    const targets = {
       ArrowRight: this.focused + this.sign, ArrowLeft: this.focused - this.sign,
-      ArrowDown: along(1), ArrowUp: along(-1), Home: 0, End: Infinity,
+      ArrowDown: indexInRow(1), ArrowUp: indexInRow(-1), Home: 0, End: Infinity,
     }
-    if (!(event.key in moves)) return
+    if (!(event.key in targets)) return
     event.preventDefault()
-    this.focus(Math.min(Math.max(moves[event.key], 0), this.images.length - 1))
+    this.focus(Math.min(Math.max(targets[event.key], 0), this.images.length - 1))
   }
 
   focus(index, focusVisible) {

@@ -1,5 +1,5 @@
+import { currentNames } from '../sources/deprecated-names.js'
 import { tryFormats } from '../sources/formats.js'
-import { presentNames } from '../sources/former-names.js'
 import { serverURL } from '../urls.js'
 import { request } from '../web-url.js'
 
@@ -18,17 +18,17 @@ export class Library {
    *   in the form of the API's parameters, and the number of images per request
    */
   constructor(query, read = readJSON, book = null, { folder = '', sort = '', fields = '', limit = PAGE } = {}) {
-    Object.assign(this, { query, read, book, folder, sort, fields, limit, images: [], cursor: null, isComplete: false, reading: null })
+    Object.assign(this, { query, read, book, folder, sort, fields, limit, images: [], cursor: null, isComplete: false, pending: null })
     this.abort = new AbortController()
   }
 
   more() {
     if (this.isComplete) return Promise.resolve([])
-    this.reading ??= this.readPage().finally(() => { this.reading = null })
-    return this.reading
+    this.pending ??= this.readPage().finally(() => { this.pending = null })
+    return this.pending
   }
 
-  stop() { this.abort.abort() }
+  cancel() { this.abort.abort() }
 
   async readPage() {
     const query = new URLSearchParams({ limit: String(this.limit) })
@@ -38,23 +38,23 @@ export class Library {
     if (this.folder) query.set('folder', this.folder)
     if (this.sort) query.set('sort', this.sort)
     if (this.fields) query.set('fields', this.fields)
-    const answer = presentNames(await this.read(serverURL(`api/images?${query}`), this.abort.signal))
-    const { nextCursor, total, hint, folders } = answer
-    const images = answer.images.map(presentNames)
+    const response = currentNames(await this.read(serverURL(`api/images?${query}`), this.abort.signal))
+    const { nextCursor, total, hint, folders } = response
+    const images = response.images.map(currentNames)
     await tryFormats(images.map((image) => image.format))
     this.images.push(...images)
     this.cursor = nextCursor ?? null
     this.isComplete = this.cursor === null
     this.total = total
     this.folders ??= folders
-    this.isToBeBuilt = Boolean(hint)
+    this.needsBuild = Boolean(hint)
     return images
   }
 }
 
 async function readJSON(url, signal) {
   // Revalidated, so that recent changes are included.
-  const answer = await request(url, { signal, cache: 'no-cache' })
-  if (!answer.ok) throw new Error(`${answer.status} for ${url}`)
-  return answer.json()
+  const response = await request(url, { signal, cache: 'no-cache' })
+  if (!response.ok) throw new Error(`${response.status} for ${url}`)
+  return response.json()
 }

@@ -6,25 +6,25 @@ import { serverURL } from '../urls.js'
 /** Opens images over the gallery once the lightbox is loaded. Until then, links open them. */
 export class LightboxLauncher {
   /** @type {import('../page/lightbox.js').Lightbox | null} */
-  over = null
+  lightbox = null
   /** Whether the last image was opened by keyboard, or the focus was visible for another reason. */
-  ring = null
+  focusVisible = null
   #isLoading = false
 
   /**
    * @param {import('./grid.js').Grid} grid
-   * @param {{ total(): number, leave(): void, reload(): void }} gallery the number of images, including those not yet
-   *   listed; saves the scroll position; reloads the list
+   * @param {{ total(): number, saveScroll(): void, reload(): void }} gallery the number of images, including those
+   *   not yet listed; saves the scroll position; reloads the list
    */
-  constructor(grid, { total, leave, reload }) {
-    Object.assign(this, { grid, total, leave, reload })
+  constructor(grid, { total, saveScroll, reload }) {
+    Object.assign(this, { grid, total, saveScroll, reload })
     // For an image that an earlier document at this address had opened.
-    addEventListener('popstate', () => this.over || location.pathname === serverURL('') || location.reload())
+    addEventListener('popstate', () => this.lightbox || location.pathname === serverURL('') || location.reload())
     grid.box.addEventListener('pointerdown', (event) => this.#press(event))
   }
 
   /** Whether an image is open. */
-  get isOpen() { return Boolean(this.over?.page) }
+  get isOpen() { return Boolean(this.lightbox?.page) }
 
   /**
    * Opens an image.
@@ -35,18 +35,18 @@ export class LightboxLauncher {
     const { images } = this.grid
     const image = images[index]
     const album = albumOf(images, index, this.total())
-    this.ring = document.activeElement.matches(':focus-visible')
+    this.focusVisible = document.activeElement.matches(':focus-visible')
     storeAlbum(sessionStorage, image.id, album)
     // A link that opens a new tab or window is left to the browser.
-    if (!this.over || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    if (!this.lightbox || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     event.preventDefault()
-    this.leave()
-    this.over.open(image.cover ?? image.id, { title: imageTitle(image), size: image, album: image.isBook ? null : album })
+    this.saveScroll()
+    this.lightbox.open(image.cover ?? image.id, { title: imageTitle(image), size: image, album: image.isBook ? null : album })
   }
 
   /** Loads the lightbox when the thumbnails are loaded and the browser is idle. */
-  async ahead() {
-    await this.grid.drawn()
+  async preload() {
+    await this.grid.thumbnailsLoaded()
     whenIdle(() => this.#load())
   }
 
@@ -54,7 +54,7 @@ export class LightboxLauncher {
     if (this.#isLoading) return
     this.#isLoading = true
     const { Lightbox } = await import('../page/lightbox.js')
-    this.over = new Lightbox({
+    this.lightbox = new Lightbox({
       owner: document.title === 'Ziggurat' ? '' : document.title,
       find: (id) => this.#find(id), changed: () => this.reload(), closed: (id) => this.#closed(id),
     })
@@ -66,9 +66,9 @@ export class LightboxLauncher {
     const { images } = this.grid
     const image = images[event.target.closest('.picture')?.dataset.index]
     // A touch may be the start of scrolling.
-    if (!this.over || !image || event.pointerType !== 'mouse' || event.button !== 0 || event.ctrlKey || event.metaKey) return
-    this.over.expect(image.cover ?? image.id)
-    addEventListener('pointerup', () => setTimeout(() => this.isOpen || this.over.forget()), { once: true })
+    if (!this.lightbox || !image || event.pointerType !== 'mouse' || event.button !== 0 || event.ctrlKey || event.metaKey) return
+    this.lightbox.preload(image.cover ?? image.id)
+    addEventListener('pointerup', () => setTimeout(() => this.isOpen || this.lightbox.cancelPreload()), { once: true })
   }
 
   #find(id) {
@@ -77,10 +77,10 @@ export class LightboxLauncher {
   }
 
   #closed(id) {
-    this.grid.layOut()
+    this.grid.relayout()
     const index = this.grid.indexOf(id)
-    if (index >= 0) this.grid.focus(index, this.ring)
-    this.ring = null
-    this.leave()
+    if (index >= 0) this.grid.focus(index, this.focusVisible)
+    this.focusVisible = null
+    this.saveScroll()
   }
 }

@@ -1,5 +1,5 @@
+import { loadTranslations } from '../i18n/translator.js'
 import { registerWorker } from '../offline/register-worker.js'
-import { loadTranslations } from '../text/language.js'
 import { Gallery } from './page.js'
 import { session, takeToken } from './session.js'
 
@@ -9,13 +9,13 @@ start()
 addEventListener('hashchange', async () => {
   if (!location.hash.startsWith('#token=')) return
   if (await takeToken()) location.reload()
-  else sayItIsOver()
+  else showExpiredLink()
 })
 
 // No top-level await: modules that are imported later import this one, and would wait for it.
 async function start() {
   // English needs no translations. Others were requested together with this script.
-  const [isWelcome] = await Promise.all([takeToken(), loadTranslations()])
+  const [isAccepted] = await Promise.all([takeToken(), loadTranslations()])
   const gallery = new Gallery()
   const { grid } = gallery
   const reload = () => gallery.reload()
@@ -28,14 +28,14 @@ async function start() {
       import('./upload.js'), import('../editing/selection.js'), import('../editing/trash-page.js')])
     showUploads(header, reload, rights)
     new Selection(grid, header, reload, rights)
-    gallery.shelf.add(trashButton(reload))
-    gallery.tell()
+    gallery.folderBar.add(trashButton(reload))
+    gallery.updateEmptyState()
   }
-  if (!isWelcome) sayItIsOver()
+  if (!isAccepted) showExpiredLink()
   registerWorker()
 }
 
-async function sayItIsOver() {
-  const [{ toast }, { writing }] = await Promise.all([import('../editing/toast.js'), import('../text/writing.js')])
-  toast(writing()('linkIsOver'))
+async function showExpiredLink() {
+  const [{ toast }, { editingTranslator }] = await Promise.all([import('../editing/toast.js'), import('../i18n/editing.js')])
+  toast(editingTranslator()('linkIsOver'))
 }

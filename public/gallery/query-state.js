@@ -1,10 +1,10 @@
-import { dates } from '../text/language.js'
+import { dateFormatter } from '../i18n/translator.js'
 
 /** The gallery's state in its address: the query, the folder and the sort order. */
 
 /**
- * @typedef {{ query: string, folder: string, sort: string }} Asked an empty folder is the whole library; an empty order is
- *   by name
+ * @typedef {{ query: string, folder: string, sort: string }} QueryState an empty folder is the whole library; an
+ *   empty order is by name
  */
 
 /** The orders in the page's menu. Every order of the API is accepted in an address. */
@@ -13,7 +13,7 @@ export const ORDERS = ['', '-date', 'date', '-added', '-size']
 /**
  * Parses an address's query.
  * @param {string} search
- * @returns {Asked}
+ * @returns {QueryState}
  */
 export function parseQuery(search) {
   const parameters = new URLSearchParams(search)
@@ -23,7 +23,7 @@ export function parseQuery(search) {
 
 /**
  * Returns the address for a state: the inverse of `parseQuery`.
- * @param {Asked} asked
+ * @param {QueryState} state
  */
 export function formatQuery({ query, folder, sort }) {
   const parameters = new URLSearchParams()
@@ -47,6 +47,6 @@ export function monthOf({ date = '' }, without) {
   const [, year, month] = /^(\d{4})(?:-(\d\d))?/.exec(date) ?? []
   if (!year) return without
   if (!month) return year
-  months ??= dates(MONTH)
+  months ??= dateFormatter(MONTH)
   return months.format(new Date(`${year}-${month}-01T00:00Z`))
 }

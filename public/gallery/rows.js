@@ -1,5 +1,5 @@
 /** Limits of the aspect ratio, so that a very wide or tall image does not take a row of its own. */
-const SHAPE = { least: 0.5, most: 2.6 }
+const RATIO = { min: 0.5, max: 2.6 }
 
 /**
  * Lays out images in justified rows of equal height, in order. Groups have headings.
@@ -15,7 +15,7 @@ export class Rows {
    * @param {((image: object) => string) | null} group returns the heading of an image's group; null for no groups
    */
   constructor(width, style, group = null) {
-    Object.assign(this, { width, style, group, shapes: [], groups: [], rows: [], isOpen: false })
+    Object.assign(this, { width, style, group, ratios: [], groups: [], rows: [], isOpen: false })
   }
 
   /** The height of all rows in CSS pixels. */
@@ -30,35 +30,35 @@ export class Rows {
    */
   append(images) {
     for (const image of images) {
-      this.shapes.push(Math.min(Math.max(image.width / image.height, SHAPE.least), SHAPE.most))
+      this.ratios.push(Math.min(Math.max(image.width / image.height, RATIO.min), RATIO.max))
       if (this.group) this.groups.push(this.group(image))
     }
     let start = this.rows.at(-1)?.end ?? 0
     if (this.isOpen) start = this.rows.pop().start
-    while (start < this.shapes.length) {
+    while (start < this.ratios.length) {
       let end = start + 1
-      while (end < this.shapes.length && this.groups[end] === this.groups[start]) end += 1
-      this.lay(start, end)
+      while (end < this.ratios.length && this.groups[end] === this.groups[start]) end += 1
+      this.layOutGroup(start, end)
       start = end
     }
   }
 
   /** Lays out the rows of one group. The last row may stay open for more items. */
-  lay(first, last) {
+  layOutGroup(first, last) {
     let start = first
     let sum = 0
     for (let index = start; index < last; index += 1) {
-      sum += this.shapes[index]
+      sum += this.ratios[index]
       const height = this.heightFor(sum, index + 1 - start)
       if (height > this.style.height) continue
-      const before = this.heightFor(sum - this.shapes[index], index - start)
+      const before = this.heightFor(sum - this.ratios[index], index - start)
       if (index > start && before / this.style.height < this.style.height / height) {
         this.add(start, index, before)
         start = index
-        sum = this.shapes[index]
-        const alone = this.heightFor(sum, 1)
-        if (alone > this.style.height) continue
-        this.add(start, index + 1, alone)
+        sum = this.ratios[index]
+        const single = this.heightFor(sum, 1)
+        if (single > this.style.height) continue
+        this.add(start, index + 1, single)
       } else this.add(start, index + 1, height)
       start = index + 1
       sum = 0
@@ -67,8 +67,8 @@ export class Rows {
     if (this.isOpen) this.add(start, last, Math.min(this.heightFor(sum, last - start), this.style.height))
   }
 
-  /** Returns the height in CSS pixels of a row with `count` images, whose aspect ratios have the sum `shapes`. */
-  heightFor(shapes, count) { return shapes > 0 ? (this.width - this.style.gap * (count - 1)) / shapes : Infinity }
+  /** Returns the height in CSS pixels of a row with `count` images, whose aspect ratios have the sum `ratios`. */
+  heightFor(ratios, count) { return ratios > 0 ? (this.width - this.style.gap * (count - 1)) / ratios : Infinity }
 
   add(start, end, height) {
     const isFirst = this.group !== null && (start === 0 || this.groups[start] !== this.groups[start - 1])
@@ -82,7 +82,7 @@ export class Rows {
    * @returns {Row[]}
    */
   between(top, bottom) {
-    const first = Math.max(this.first((row) => row.y > top) - 1, 0)
+    const first = Math.max(this.firstIndex((row) => row.y > top) - 1, 0)
     let end = first
     while (end < this.rows.length && this.rows[end].y < bottom) end += 1
     return this.rows.slice(first, end)
@@ -92,7 +92,7 @@ export class Rows {
    * Returns the index of the row that contains an item.
    * @param {number} item
    */
-  rowOf(item) { return Math.max(Math.min(this.first((row) => row.end > item), this.rows.length - 1), 0) }
+  rowOf(item) { return Math.max(Math.min(this.firstIndex((row) => row.end > item), this.rows.length - 1), 0) }
 
   /**
    * Returns the boxes of a row's images in CSS pixels.
@@ -102,7 +102,7 @@ export class Rows {
     let x = 0
     const boxes = []
     for (let index = row.start; index < row.end; index += 1) {
-      const width = this.shapes[index] * row.height
+      const width = this.ratios[index] * row.height
       boxes.push({ index, x, y: row.y, width, height: row.height })
       x += width + this.style.gap
     }
@@ -110,11 +110,11 @@ export class Rows {
   }
 
   /** Returns the index of the first row that meets a condition. All rows after it must meet it, too (binary search). */
-  first(holds) {
+  firstIndex(condition) {
     let [low, high] = [0, this.rows.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (holds(this.rows[middle])) high = middle
+      if (condition(this.rows[middle])) high = middle
       else low = middle + 1
     }
     return low

@@ -1,11 +1,11 @@
 import { serverURL } from '../urls.js'
 
-let asked
+let cached
 
 /** Returns the session's state, which is requested once per page; `expiresIn` is in seconds. */
-export function session(again = false) {
-  if (again || !asked) asked = fetch(serverURL('api/session')).then((answer) => answer.json()).catch(() => ({}))
-  return asked
+export function session(isForced = false) {
+  if (isForced || !cached) cached = fetch(serverURL('api/session')).then((response) => response.json()).catch(() => ({}))
+  return cached
 }
 
 /**
@@ -14,7 +14,7 @@ export function session(again = false) {
  * @returns {Promise<Response>}
  */
 export function logIn(credential) {
-  asked = null
+  cached = null
   return fetch(serverURL('api/session'), {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(credential),
   })
@@ -28,6 +28,6 @@ export async function takeToken() {
   const token = /^#token=(.+)/.exec(location.hash)
   if (!token) return true
   history.replaceState(history.state, '', location.pathname + location.search)
-  const answer = await logIn({ token: token[1] }).catch(() => null)
-  return answer?.ok ?? false
+  const response = await logIn({ token: token[1] }).catch(() => null)
+  return response?.ok ?? false
 }

@@ -1,22 +1,22 @@
-import { writing } from '../text/writing.js'
+import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 import { icon } from './icons.js'
-import { cancel, largest, send } from './tus.js'
+import { cancel, maxUploadSize, send } from './tus.js'
 
-const AT_ONCE = 3
+const MAX_CONCURRENT = 3
 /** Messages about an image that could not be built, by the API's `errorCode`. */
-const FAULTS = { kind: 'noImage', slide: 'slide', damaged: 'damaged', pixels: 'tooLarge', late: 'late', cancelled: 'cancelled' }
+const ERROR_MESSAGES = { kind: 'noImage', slide: 'slide', damaged: 'damaged', pixels: 'tooLarge', late: 'late', cancelled: 'cancelled' }
 /** Messages about a refused file, by response status. */
-const REFUSALS = { 400: 'notTaken', 401: 'notAllowed', 403: 'notAllowed', 413: 'tooLong', 415: 'noImage', 507: 'noRoom' }
+const STATUS_MESSAGES = { 400: 'notTaken', 401: 'notAllowed', 403: 'notAllowed', 413: 'tooLong', 415: 'noImage', 507: 'noRoom' }
 /** Whether the device is a phone or tablet. The page then offers neither pairing nor drag and drop. */
 const isPhone = matchMedia('(pointer: coarse) and (hover: none)').matches
 
 /** Adds the button that opens the upload panel. Dropping files on the page opens it, too. */
 export function showUploads(header, reload, rights) {
   const panel = new Panel(reload, rights)
-  header.append(button('round add', writing()('addPictures'), () => panel.open(), icon('add')))
+  header.append(button('round add', editingTranslator()('addPictures'), () => panel.open(), icon('add')))
   addEventListener('dragover', (event) => {
     if (!event.dataTransfer.types.includes('Files')) return
     event.preventDefault()
@@ -35,7 +35,7 @@ export function showUploads(header, reload, rights) {
 
 class Panel {
   constructor(reload, { canWrite, canWriteSpace }) {
-    const say = this.say = writing()
+    const t = this.t = editingTranslator()
     this.reload = () => {
       clearTimeout(this.timer)
       this.timer = setTimeout(reload, 500)
@@ -45,46 +45,46 @@ class Panel {
     /** Names of files that this page uploads. The server's event may arrive before this page knows the upload's id. */
     this.queued = new Set()
     this.sending = 0
-    this.left = make('p', { className: 'left', hidden: true })
-    this.list = make('ul', { ariaLive: 'polite' })
-    this.phone = make('figure', { hidden: true })
-    this.into = make('input', { type: 'checkbox', checked: canWriteSpace, disabled: !canWrite })
+    this.unfinishedNote = createElement('p', { className: 'left', hidden: true })
+    this.list = createElement('ul', { ariaLive: 'polite' })
+    this.phone = createElement('figure', { hidden: true })
+    this.intoSpace = createElement('input', { type: 'checkbox', checked: canWriteSpace, disabled: !canWrite })
     this.parts = [
-      make('p', { textContent: say(isPhone ? 'choosePhone' : 'dropHere') }),
-      make('label', { className: 'into', hidden: !canWriteSpace }, this.into, say('intoSpace')),
-      ...this.choice('choose', say('choosePictures'), { multiple: true }),
-      ...this.choice('camera', say('takePhoto'), {}), this.left, this.list, this.phone]
+      createElement('p', { textContent: t(isPhone ? 'choosePhone' : 'dropHere') }),
+      createElement('label', { className: 'into', hidden: !canWriteSpace }, this.intoSpace, t('intoSpace')),
+      ...this.fileInput('choose', t('choosePictures'), { multiple: true }),
+      ...this.fileInput('camera', t('takePhoto'), {}), this.unfinishedNote, this.list, this.phone]
   }
 
-  choice(id, words, properties) {
+  fileInput(id, label, properties) {
     const onchange = () => {
       this.add(field.files)
       field.value = ''
     }
     // On a desktop, browsers would hide RAW files and slides with this filter.
     const accept = isPhone ? 'image/*' : ''
-    const field = make('input', { type: 'file', accept, id, hidden: true, onchange, ...properties })
+    const field = createElement('input', { type: 'file', accept, id, hidden: true, onchange, ...properties })
     if (!properties.multiple) field.setAttribute('capture', 'environment')
-    return [field, button('wide', words, () => field.click())]
+    return [field, button('wide', label, () => field.click())]
   }
 
   open() {
     if (this.dialog?.open) return
-    this.dialog = showDialog(document.body, this.say('addPictures'), this.parts, 'uploads')
-    this.listen()
-    if (!this.into.disabled && !isPhone) this.showPhone()
+    this.dialog = showDialog(document.body, this.t('addPictures'), this.parts, 'uploads')
+    this.subscribe()
+    if (!this.intoSpace.disabled && !isPhone) this.showPhone()
   }
 
   async showPhone() {
-    const answer = await fetch(serverURL('api/pairing.svg'))
-    if (answer.status !== 200) return
-    const src = URL.createObjectURL(await answer.blob())
-    this.phone.replaceChildren(make('img', { alt: this.say('phoneCode'), width: 164, height: 164, src }),
-      make('figcaption', { textContent: this.say('phone') }))
+    const response = await fetch(serverURL('api/pairing.svg'))
+    if (response.status !== 200) return
+    const src = URL.createObjectURL(await response.blob())
+    this.phone.replaceChildren(createElement('img', { alt: this.t('phoneCode'), width: 164, height: 164, src }),
+      createElement('figcaption', { textContent: this.t('phone') }))
     this.phone.hidden = false
   }
 
-  listen() {
+  subscribe() {
     if (this.events) return
     this.events = new EventSource(serverURL('api/events'))
     this.unfinished = new Map()
@@ -92,52 +92,52 @@ class Panel {
       const upload = JSON.parse(data)
       const { id, name, status } = upload
       const row = this.rows.get(id)
-      if (row) return row.tell(upload)
+      if (row) return row.update(upload)
       const isMine = JSON.stringify([localStorage, sessionStorage]).includes(id)
-      const isOver = status === 'done' || status === 'failed'
-      if (!isMine && !isOver && !this.queued.has(name)) return this.follow(upload)
+      const isFinished = status === 'done' || status === 'failed'
+      if (!isMine && !isFinished && !this.queued.has(name)) return this.addForeignUpload(upload)
       // An upload of an earlier visit; pages cannot keep files.
       if (status === 'receiving' && isMine) this.unfinished.set(id, name)
       else this.unfinished.delete(id)
-      this.tellLeft()
+      this.updateUnfinished()
     })
   }
 
   /** Shows an upload of another device. */
-  follow(upload) {
+  addForeignUpload(upload) {
     const row = new Row({ name: upload.name }, this)
     row.button.hidden = true
     row.item.classList.add('other')
-    row.item.title = this.say('fromOthers')
+    row.item.title = this.t('fromOthers')
     this.rows.set(upload.id, row)
-    row.tell(upload)
+    row.update(upload)
   }
 
-  tellLeft() {
-    this.left.hidden = this.unfinished.size === 0
-    this.left.textContent = this.say('unfinished', { names: [...this.unfinished.values()].join(', ') })
+  updateUnfinished() {
+    this.unfinishedNote.hidden = this.unfinished.size === 0
+    this.unfinishedNote.textContent = this.t('unfinished', { names: [...this.unfinished.values()].join(', ') })
   }
 
   started(id, row) {
     this.rows.set(id, row)
-    if (this.unfinished?.delete(id)) this.tellLeft()
+    if (this.unfinished?.delete(id)) this.updateUnfinished()
   }
 
   add(files) {
     for (const file of files) {
-      file.folder = this.into.checked ? '~/' : ''
+      file.folder = this.intoSpace.checked ? '~/' : ''
       this.queued.add(file.name)
       this.queue.push(new Row(file, this))
     }
-    this.pump()
+    this.startNext()
   }
 
-  pump() {
-    while (this.sending < AT_ONCE && this.queue.length) {
+  startNext() {
+    while (this.sending < MAX_CONCURRENT && this.queue.length) {
       this.sending += 1
       this.queue.shift().run().finally(() => {
         this.sending -= 1
-        this.pump()
+        this.startNext()
       })
     }
   }
@@ -147,13 +147,13 @@ class Row {
   constructor(file, panel) {
     this.file = file
     this.panel = panel
-    const say = this.say = writing()
+    const t = this.t = editingTranslator()
     this.abort = new AbortController()
-    this.name = make('a', { textContent: file.name })
-    this.bar = make('progress', { max: 2, value: 0, ariaLabel: file.name })
-    this.words = make('span', { textContent: say('queued') })
-    this.button = button('wide', say('cancel'), () => this.cancel())
-    this.item = make('li', {}, this.name, this.bar, this.words, this.button)
+    this.name = createElement('a', { textContent: file.name })
+    this.bar = createElement('progress', { max: 2, value: 0, ariaLabel: file.name })
+    this.statusText = createElement('span', { textContent: t('queued') })
+    this.button = button('wide', t('cancel'), () => this.cancel())
+    this.item = createElement('li', {}, this.name, this.bar, this.statusText, this.button)
     panel.list.append(this.item)
   }
 
@@ -163,12 +163,12 @@ class Row {
       await send(this.file, {
         signal: this.abort.signal,
         started: (id) => this.panel.started(this.id = id, this),
-        waiting: () => this.show(this.bar.value, this.say('waitingForServer')),
+        waiting: () => this.show(this.bar.value, this.t('waitingForServer')),
       })
-      const answer = await fetch(serverURL(`api/uploads/${this.id}`))
-      if (answer.ok) this.tell(await answer.json())
+      const response = await fetch(serverURL(`api/uploads/${this.id}`))
+      if (response.ok) this.update(await response.json())
     } catch (error) {
-      if (!this.abort.signal.aborted) this.end('failed', await this.refusal(error.status))
+      if (!this.abort.signal.aborted) this.finish('failed', await this.refusal(error.status))
     }
   }
 
@@ -177,40 +177,40 @@ class Row {
    * @param {number} [status] the status of the response, if there was one
    */
   async refusal(status) {
-    const most = status === 413 ? await largest() : 0
-    if (most && most < this.file.size) return this.say('tooLongFor', { megabytes: most >> 20 })
-    return this.say(REFUSALS[status] ?? 'tryAgain')
+    const maxSize = status === 413 ? await maxUploadSize() : 0
+    if (maxSize && maxSize < this.file.size) return this.t('tooLongFor', { megabytes: maxSize >> 20 })
+    return this.t(STATUS_MESSAGES[status] ?? 'tryAgain')
   }
 
-  show(value, words) {
+  show(value, text) {
     this.bar.value = value
-    this.words.textContent = words
+    this.statusText.textContent = text
   }
 
-  tell({ status, offset, length, progress, image, duplicate, errorCode }) {
-    if (this.isOver) return
-    if (status === 'receiving') this.show(offset / length, this.say('sendingPart', { percent: whole(offset / length) }))
-    if (status === 'waiting') this.show(1, this.say(errorCode ? 'delayed' : 'waitingForTiling'))
-    if (status === 'tiling') this.show(1 + progress, this.say('tilingPart', { percent: whole(progress) }))
-    if (status === 'failed') this.end(status, this.say(FAULTS[errorCode] ?? 'notPrepared'))
+  update({ status, offset, length, progress, image, duplicate, errorCode }) {
+    if (this.isFinished) return
+    if (status === 'receiving') this.show(offset / length, this.t('sendingPart', { percent: wholePercent(offset / length) }))
+    if (status === 'waiting') this.show(1, this.t(errorCode ? 'delayed' : 'waitingForTiling'))
+    if (status === 'tiling') this.show(1 + progress, this.t('tilingPart', { percent: wholePercent(progress) }))
+    if (status === 'failed') this.finish(status, this.t(ERROR_MESSAGES[errorCode] ?? 'notPrepared'))
     if (status === 'done') {
-      this.end(status, this.say(duplicate ? 'thereAlready' : 'added'))
+      this.finish(status, this.t(duplicate ? 'thereAlready' : 'added'))
       this.name.href = serverURL(`view/${encodeURIComponent(image)}`)
       if (!duplicate) this.panel.reload()
     }
   }
 
-  end(name, words) {
-    this.isOver = true
+  finish(name, text) {
+    this.isFinished = true
     this.item.classList.add(name)
-    this.show(2, words)
+    this.show(2, text)
     this.bar.hidden = this.button.hidden = true
   }
 
   cancel() {
     this.abort.abort()
     cancel(this.file, this.id)
-    this.end('failed', this.say('cancelled'))
+    this.finish('failed', this.t('cancelled'))
   }
 }
 
@@ -219,4 +219,4 @@ class Row {
  * @param {number} part
  * @returns {number}
  */
-function whole(part) { return Math.floor(part * 100) }
+function wholePercent(part) { return Math.floor(part * 100) }

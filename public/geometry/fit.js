@@ -21,9 +21,9 @@ export function fitScale(fit, image, window, rotation = new Rotation()) {
     const reach = rotation.bounds(window.width, window.height)
     return Math.max(reach.width / image.width, reach.height / image.height)
   }
-  const seen = rotation.bounds(image.width, image.height)
-  if (fit === 'width') return window.width / seen.width
-  return Math.min(window.width / seen.width, window.height / seen.height)
+  const bounds = rotation.bounds(image.width, image.height)
+  if (fit === 'width') return window.width / bounds.width
+  return Math.min(window.width / bounds.width, window.height / bounds.height)
 }
 
 /**

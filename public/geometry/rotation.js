@@ -19,9 +19,9 @@ export class Rotation {
     this.isFlipped = isFlipped
     const quarter = Math.trunc(angle / 90 + 0.5)
     const [sine, cosine] = series((angle - quarter * 90) * (Math.PI / 180))
-    const turned = [[cosine, sine], [-sine, cosine], [-cosine, -sine], [sine, -cosine]][quarter % 4]
-    this.cosine = turned[0]
-    this.sine = turned[1]
+    const rotated = [[cosine, sine], [-sine, cosine], [-cosine, -sine], [sine, -cosine]][quarter % 4]
+    this.cosine = rotated[0]
+    this.sine = rotated[1]
   }
 
   get isIdentity() { return this.degrees === 0 && !this.isFlipped }

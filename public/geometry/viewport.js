@@ -101,8 +101,8 @@ export class Viewport {
   viewportPoint(point) {
     const flat = { x: point.x * this.scale - this.x, y: point.y * this.scale - this.y }
     if (this.rotation.isIdentity) return flat
-    const turned = this.rotation.apply({ x: flat.x - this.width / 2, y: flat.y - this.height / 2 })
-    return { x: turned.x + this.width / 2, y: turned.y + this.height / 2 }
+    const rotated = this.rotation.apply({ x: flat.x - this.width / 2, y: flat.y - this.height / 2 })
+    return { x: rotated.x + this.width / 2, y: rotated.y + this.height / 2 }
   }
 
   /**
@@ -174,8 +174,8 @@ export class Viewport {
    */
   zoomed(rect, limits, insets) {
     const area = this.area(insets)
-    const seen = this.rotation.bounds(Math.abs(rect.width), Math.abs(rect.height))
-    const wanted = Math.min(seen.width > 0 ? area.width / seen.width : Infinity, seen.height > 0 ? area.height / seen.height : Infinity)
+    const bounds = this.rotation.bounds(Math.abs(rect.width), Math.abs(rect.height))
+    const wanted = Math.min(bounds.width > 0 ? area.width / bounds.width : Infinity, bounds.height > 0 ? area.height / bounds.height : Infinity)
     const scale = wanted < Infinity ? wanted : this.scale
     return this.with({ scale: limits ? limited(scale, limits) : scale }).placing({ x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 }, area.center)
   }

@@ -15,10 +15,10 @@ export class VisibleArea {
       const lies = rotation.cosine === 0
       const shift = lies ? (width - height) / 2 : 0
       const [left, top] = [viewport.x + shift, viewport.y - shift]
-      const [seenWidth, seenHeight] = lies ? [height, width] : [width, height]
+      const [visibleWidth, visibleHeight] = lies ? [height, width] : [width, height]
       this.upright = {
         left: left / scale, top: top / scale,
-        right: (left + seenWidth) / scale, bottom: (top + seenHeight) / scale,
+        right: (left + visibleWidth) / scale, bottom: (top + visibleHeight) / scale,
       }
     }
     this.corners = viewport.corners

@@ -37,9 +37,9 @@ export class Recognizer {
     const before = this.contacts.get(contact.id)
     if (!before || !this.first) return
     this.contacts.set(contact.id, contact)
-    const strayed = distance(this.first, contact) > SLOP[contact.kind]
-    if (this.state === 'pending' && strayed) this.state = 'holding'
-    if (this.state === 'second' && strayed) {
+    const hasMoved = distance(this.first, contact) > SLOP[contact.kind]
+    if (this.state === 'pending' && hasMoved) this.state = 'holding'
+    if (this.state === 'second' && hasMoved) {
       this.lastTap = null
       this.state = contact.kind === 'mouse' ? 'holding' : 'quick'
     }

@@ -1,6 +1,6 @@
 const PAUSE = 140 // ms without an event, after which fingers have lifted and the momentum has ended
-const SURE = 4 // CSS px, after which the direction of fingers is known
-const TURN = 80 // CSS px to turn a page
+const AXIS_DISTANCE = 4 // CSS px, after which the direction of fingers is known
+const TURN_DISTANCE = 80 // CSS px to turn a page
 const RISE = 0.4 // CSS px per ms by which a new push is faster than momentum scrolling
 const RISES = 3 // events in a row, since one may combine several
 
@@ -20,7 +20,7 @@ export class TrackpadPan {
   /** The distance in CSS pixels by which the page is pulled; negative towards content on the right or below. */
   pull = 0
   /** @type {'x' | 'y'} the axis of the pull */
-  along = 'x'
+  axis = 'x'
   /** @type {'open' | 'move' | 'page' | 'spent'} the role of the current push */
   #role = 'open'
   #time = -Infinity
@@ -31,26 +31,26 @@ export class TrackpadPan {
 
   /**
    * @param {Move} move
-   * @param {(x: number, y: number) => boolean} turns whether there is a page in that direction (-1, 0 or 1 on each axis) and
-   *   the image ends there
+   * @param {(x: number, y: number) => boolean} turnsPage whether there is a page in that direction (-1, 0 or 1 on each
+   *   axis) and the image ends there
    * @returns {'move' | 'pull' | 'turn' | null} pan the image; pull the page by `pull`; release it and turn to the next page,
    *   if there is one; do nothing
    */
-  read(move, turns) {
+  read(move, turnsPage) {
     if (this.#isNew(move)) this.#begin()
     if (this.#role === 'spent') return null
     const sum = this.#sum
     sum.x += move.x
     sum.y += move.y
     const [across, down] = [Math.abs(sum.x), Math.abs(sum.y)]
-    if (this.#role === 'open' && across + down >= SURE) {
-      const isPage = across > down ? turns(Math.sign(sum.x), 0) : turns(0, Math.sign(sum.y))
+    if (this.#role === 'open' && across + down >= AXIS_DISTANCE) {
+      const isPage = across > down ? turnsPage(Math.sign(sum.x), 0) : turnsPage(0, Math.sign(sum.y))
       this.#role = isPage ? 'page' : 'move'
-      this.along = across > down ? 'x' : 'y'
+      this.axis = across > down ? 'x' : 'y'
     }
     if (this.#role !== 'page') return 'move'
-    this.pull = -sum[this.along]
-    if (Math.abs(this.pull) < TURN) return 'pull'
+    this.pull = -sum[this.axis]
+    if (Math.abs(this.pull) < TURN_DISTANCE) return 'pull'
     this.#role = 'spent'
     return 'turn'
   }

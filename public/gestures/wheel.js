@@ -38,12 +38,12 @@ export class WheelClassifier {
    */
   read(move, time, ratio = 1) {
     if (move.ctrlKey || move.metaKey) return 'zoom'
-    const goesOn = time - this.#time < PAUSE
+    const isContinued = time - this.#time < PAUSE
     this.#time = time
     // A touch rarely starts with exactly the value of a notch.
-    const told = device(move, ratio) ?? (goesOn ? null : 'mouse')
-    const isThrown = goesOn && this.kind === 'trackpad' && move.deltaMode === 0
-    if (told && !isThrown) this.kind = told
+    const kind = device(move, ratio) ?? (isContinued ? null : 'mouse')
+    const isMomentum = isContinued && this.kind === 'trackpad' && move.deltaMode === 0
+    if (kind && !isMomentum) this.kind = kind
     return this.kind === 'mouse' ? 'zoom' : 'move'
   }
 }
@@ -98,8 +98,8 @@ export function wheelFactor(move) {
   const pixels = Math.abs(deltaY) * [1, 18, 400][deltaMode]
   const isFinger = isPinch(move)
   // A Mac reports a slow notch as 4 pixels or less.
-  const least = isFinger || wheelDeltaY === 0 ? 0
+  const minimum = isFinger || wheelDeltaY === 0 ? 0
     : wheelDeltaY % TICK === 0 ? NOTCH * Math.abs(wheelDeltaY) / TICK : isAbout(Math.abs(wheelDeltaY), 3 * pixels) ? SLOW : 0
-  const bounded = Math.min(300, Math.max(pixels, least)) * Math.sign(deltaY)
+  const bounded = Math.min(300, Math.max(pixels, minimum)) * Math.sign(deltaY)
   return Math.exp(-bounded * (isFinger ? 0.01 : 0.002))
 }

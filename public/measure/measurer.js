@@ -1,7 +1,7 @@
-import { doing } from '../text/doing.js'
-import { reading } from '../text/reading.js'
+import { menusTranslator } from '../i18n/menus.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { formatLength } from '../viewer/descriptions.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 
 const STEP = 8 // CSS px
 const MARGIN = 24 // CSS px, so that no end lies outside the window
@@ -19,22 +19,22 @@ export class Measurer {
   constructor(viewer) {
     viewer.dispatchEvent(new Event('measure'))
     this.viewer = viewer
-    this.say = doing(viewer)
+    this.t = menusTranslator(viewer)
     this.micronsPerPixel = viewer.source.details.micronsPerPixel
     const { viewport } = viewer
     const { width, height } = viewport
     // At one and three quarters of the window's width.
     this.ends = [1, 3].map((part) => viewport.imagePoint({ x: width * part / 4, y: height / 2 }))
-    this.line = make('span', { className: 'span', ariaHidden: 'true' })
-    this.words = make('output', { className: 'length' })
-    this.grips = this.ends.map((_, index) => this.grip(index))
-    const close = button('wide', reading(viewer)('close'), () => this.end(), '×')
-    this.label = make('div', { className: 'label' }, this.words, close)
-    this.element = make('div', { className: 'measure', role: 'group', ariaLabel: this.say('measure') }, this.line, ...this.grips, this.label)
+    this.line = createElement('span', { className: 'span', ariaHidden: 'true' })
+    this.output = createElement('output', { className: 'length' })
+    this.handles = this.ends.map((_, index) => this.createHandle(index))
+    const close = button('wide', viewerTranslator(viewer)('close'), () => this.close(), '×')
+    this.label = createElement('div', { className: 'label' }, this.output, close)
+    this.element = createElement('div', { className: 'measure', role: 'group', ariaLabel: this.t('measure') }, this.line, ...this.handles, this.label)
     viewer.shadowRoot.querySelector('.surface').after(this.element)
-    this.listen()
+    this.addListeners()
     this.show()
-    this.grips[1].focus({ preventScroll: true })
+    this.handles[1].focus({ preventScroll: true })
   }
 
   /** The length in microns. */
@@ -43,22 +43,22 @@ export class Measurer {
     return Math.hypot(to.x - from.x, to.y - from.y) * this.micronsPerPixel
   }
 
-  listen() {
-    this.ending = new AbortController()
-    const { signal } = this.ending
+  addListeners() {
+    this.abort = new AbortController()
+    const { signal } = this.abort
     const { viewer } = this
     viewer.addEventListener('viewport', () => this.show(), { signal })
-    for (const name of ['open', 'page', 'measure', 'error']) viewer.addEventListener(name, () => this.end(), { signal })
+    for (const name of ['open', 'page', 'measure', 'error']) viewer.addEventListener(name, () => this.close(), { signal })
     // Before the viewer's listener, which would leave the page.
     viewer.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || viewer.shadowRoot.querySelector('dialog, .menu')) return
       event.stopImmediatePropagation()
-      this.end()
+      this.close()
     }, { signal, capture: true })
   }
 
-  end() {
-    this.ending.abort()
+  close() {
+    this.abort.abort()
     const hadFocus = this.element.contains(this.viewer.shadowRoot.activeElement)
     this.element.remove()
     if (hadFocus) this.viewer.focus({ preventScroll: true })
@@ -69,18 +69,18 @@ export class Measurer {
     const { viewport } = this.viewer
     if (!viewport) return
     const [from, to] = this.ends.map((end) => viewport.viewportPoint(end))
-    this.grips.forEach((grip, index) => {
+    this.handles.forEach((handle, index) => {
       const { x, y } = [from, to][index]
-      grip.style.translate = `calc(${x}px - 50%) calc(${y}px - 50%)`
+      handle.style.translate = `calc(${x}px - 50%) calc(${y}px - 50%)`
     })
     const [across, down] = [to.x - from.x, to.y - from.y]
     this.line.style.width = `${Math.hypot(across, down)}px`
     this.line.style.transform = `translate(${from.x}px, ${from.y}px) rotate(${Math.atan2(down, across)}rad)`
-    const words = formatLength(this.length, reading(this.viewer))
-    if (this.words.value !== words) this.words.value = words
+    const text = formatLength(this.length, viewerTranslator(this.viewer))
+    if (this.output.value !== text) this.output.value = text
     // Beside the center of the line, within the window.
     const { offsetWidth, offsetHeight } = this.label
-    const inside = (at, size, most) => Math.min(Math.max(at, MARGIN), Math.max(most - size - MARGIN, MARGIN))
+    const inside = (at, size, max) => Math.min(Math.max(at, MARGIN), Math.max(max - size - MARGIN, MARGIN))
     const x = inside((from.x + to.x - offsetWidth) / 2, offsetWidth, viewport.width)
     const y = inside((from.y + to.y) / 2 + MARGIN, offsetHeight, viewport.height)
     this.label.style.translate = `${x}px ${y}px`
@@ -93,7 +93,7 @@ export class Measurer {
    * @param {number} dx
    * @param {number} dy
    */
-  draw(index, from, dx, dy) {
+  moveEnd(index, from, dx, dy) {
     const { viewport, source: { pyramid: { imageSize } } } = this.viewer
     const point = viewport.imagePoint({ x: from.x + dx, y: from.y + dy })
     this.ends[index] = {
@@ -102,27 +102,27 @@ export class Measurer {
     this.show()
   }
 
-  grip(index) {
-    const grip = button('end', this.say('measureEnds')[index], null, '')
+  createHandle(index) {
+    const handle = button('end', this.t('measureEnds')[index], null, '')
     const place = () => this.viewer.viewport.viewportPoint(this.ends[index])
-    let hold = null
-    grip.onpointerdown = (event) => {
+    let start = null
+    handle.onpointerdown = (event) => {
       event.stopPropagation()
-      grip.setPointerCapture(event.pointerId)
-      hold = { x: event.clientX, y: event.clientY, from: place() }
+      handle.setPointerCapture(event.pointerId)
+      start = { x: event.clientX, y: event.clientY, from: place() }
     }
-    grip.onpointermove = (event) => {
-      if (hold) this.draw(index, hold.from, event.clientX - hold.x, event.clientY - hold.y)
+    handle.onpointermove = (event) => {
+      if (start) this.moveEnd(index, start.from, event.clientX - start.x, event.clientY - start.y)
     }
-    grip.onlostpointercapture = () => { hold = null }
-    grip.onkeydown = (event) => {
-      const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
-      if (!way) return
+    handle.onlostpointercapture = () => { start = null }
+    handle.onkeydown = (event) => {
+      const direction = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
+      if (!direction) return
       event.preventDefault()
       event.stopPropagation()
       const step = event.shiftKey ? 1 : STEP
-      this.draw(index, place(), way[0] * step, way[1] * step)
+      this.moveEnd(index, place(), direction[0] * step, direction[1] * step)
     }
-    return grip
+    return handle
   }
 }

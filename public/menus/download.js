@@ -1,12 +1,12 @@
 import { cropAddress, cropService } from '../crop/frame.js'
+import { menusTranslator } from '../i18n/menus.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { fetchJSON, object, positive } from '../sources/document.js'
-import { doing } from '../text/doing.js'
-import { reading } from '../text/reading.js'
-import { seenPart } from '../viewer/descriptions.js'
+import { visibleRegion } from '../viewer/descriptions.js'
 import { showDialog } from '../viewer/dialog.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 import { webURL } from '../web-url.js'
-import { bytesWords } from './details.js'
+import { formatBytes } from './details.js'
 import { saveView } from './share.js'
 
 /** Maximum number of pixels of an image that is saved without loss if its tiles are lossless. */
@@ -45,56 +45,56 @@ export function fileAddress(address, source) {
  */
 export function showDownloads(viewer) {
   const { source, viewport, shadowRoot } = viewer
-  const say = doing(viewer)
+  const t = menusTranslator(viewer)
   const { title, details } = source
   const image = source.pyramid.imageSize
-  const list = make('div', { className: 'lines' })
-  const dialog = showDialog(shadowRoot, say('download'), [list])
+  const list = createElement('div', { className: 'lines' })
+  const dialog = showDialog(shadowRoot, t('download'), [list])
   const line = (name, fact, properties) => {
-    const what = make('span', { className: 'fact', textContent: fact })
-    list.append(make(properties.href ? 'a' : 'button', { className: 'line', ...properties }, name, what))
-    return what
+    const factLabel = createElement('span', { className: 'fact', textContent: fact })
+    list.append(createElement(properties.href ? 'a' : 'button', { className: 'line', ...properties }, name, factLabel))
+    return factLabel
   }
-  const begun = () => {
+  const downloadBegan = () => {
     dialog.close()
-    viewer.say(say('downloadBegins'))
+    viewer.showMessage(t('downloadBegins'))
   }
-  const fileFacts = (width, height, ending) => say('fileFacts', { width, height, kind: ending.toUpperCase() })
-  const file = (name, fact, address, ending) => line(name, fact, {
-    href: fileAddress(address, source), download: `${title || reading(viewer)('viewer')}.${ending}`, onclick: begun,
+  const fileFacts = (width, height, extension) => t('fileFacts', { width, height, kind: extension.toUpperCase() })
+  const file = (name, fact, address, extension) => line(name, fact, {
+    href: fileAddress(address, source), download: `${title || viewerTranslator(viewer)('viewer')}.${extension}`, onclick: downloadBegan,
   })
   const service = cropService(source)
   if (service) {
-    const place = webURL(service, source.address).href
+    const serviceURL = webURL(service, source.address).href
     const isLossless = details.format === 'png' && image.width * image.height <= LOSSLESS
-    const ending = isLossless ? 'png' : 'jpg'
-    const parts = [{ name: say('wholePicture'), frame: { x: 0, y: 0, ...image }, rotation: { degrees: 0, isFlipped: false } }]
-    const [x, y, right, bottom] = seenPart(source, viewport)
+    const extension = isLossless ? 'png' : 'jpg'
+    const parts = [{ name: t('wholePicture'), frame: { x: 0, y: 0, ...image }, rotation: { degrees: 0, isFlipped: false } }]
+    const [x, y, right, bottom] = visibleRegion(source, viewport)
     const frame = { x, y, width: right - x, height: bottom - y }
     const isPart = frame.width < image.width || frame.height < image.height
     if (isPart && frame.width > 0 && frame.height > 0 && viewport.rotation.degrees % 90 === 0) {
-      parts.push({ name: say('thisPart'), frame, rotation: viewport.rotation })
+      parts.push({ name: t('thisPart'), frame, rotation: viewport.rotation })
     }
-    const fact = ({ width, height }, { degrees }) =>
-      degrees % 180 === 0 ? fileFacts(width, height, ending) : fileFacts(height, width, ending)
+    const formatFact = ({ width, height }, { degrees }) =>
+      degrees % 180 === 0 ? fileFacts(width, height, extension) : fileFacts(height, width, extension)
     const facts = parts.map(({ name, frame: part, rotation }) =>
-      file(name, fact(part, rotation), cropAddress(place, part, image, rotation, ending), ending))
+      file(name, formatFact(part, rotation), cropAddress(serviceURL, part, image, rotation, extension), extension))
     // The server limits the size of large regions; the list then shows the reduced size.
-    fetchJSON(place).then((info) => parts.forEach(({ frame: part, rotation }, index) => {
-      facts[index].textContent = fact(servedSize(object(info), part), rotation)
+    fetchJSON(serviceURL).then((info) => parts.forEach(({ frame: part, rotation }, index) => {
+      facts[index].textContent = formatFact(servedSize(object(info), part), rotation)
     })).catch(() => {})
   }
   const { original, animation } = details
   if (original) {
-    const ending = original.type.split('/')[1].replace('jpeg', 'jpg')
-    file(say('originalFile'), `${ending.toUpperCase()}, ${bytesWords(original.bytes, say)}`, original.url, ending)
+    const extension = original.type.split('/')[1].replace('jpeg', 'jpg')
+    file(t('originalFile'), `${extension.toUpperCase()}, ${formatBytes(original.bytes, t)}`, original.url, extension)
   }
   if (animation) {
-    const ending = animation.type.split('/')[1]
-    file(say('movingPicture'), ending.toUpperCase(), animation.url, ending)
+    const extension = animation.type.split('/')[1]
+    file(t('movingPicture'), extension.toUpperCase(), animation.url, extension)
   }
   const { width, height } = shadowRoot.querySelector('.picture')
-  line(say('thisView'), fileFacts(width, height, 'png'), {
+  line(t('thisView'), fileFacts(width, height, 'png'), {
     type: 'button',
     onclick: () => {
       dialog.close()

@@ -1,4 +1,4 @@
-import { reading } from '../text/reading.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 
 /** Loads the code that the first view does not need: menus, dialogs, the cropper and snapshots. */
 export function loadMenus() { return import('./view-menu.js') }
@@ -20,11 +20,11 @@ export function showFilmstripLazily(viewer, pager) {
 /**
  * Runs a function with the menus' code. It is loaded on first use, or when the first image is complete.
  * @param {import('../viewer/ziggurat-viewer.js').ZigguratViewer} viewer shows a message if loading fails
- * @param {(menus: typeof import('./view-menu.js')) => void} act
+ * @param {(menus: typeof import('./view-menu.js')) => void} callback
  */
-export async function withMenus(viewer, act) {
+export async function withMenus(viewer, callback) {
   const menus = await loadMenus().catch(() => null)
-  if (!menus) return viewer.say(reading(viewer)('notLoaded'))
-  await menus.styledMenus(viewer.shadowRoot)
-  act(menus)
+  if (!menus) return viewer.showMessage(viewerTranslator(viewer)('notLoaded'))
+  await menus.loadMenuStyles(viewer.shadowRoot)
+  callback(menus)
 }

@@ -1,4 +1,4 @@
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 
 /**
  * Shows a menu, and closes any other one. The menu takes the focus and returns it when it closes. It does not cover its
@@ -20,24 +20,24 @@ export function showMenu(root, point, items, label) {
     menu.remove()
     if (back) before.focus({ preventScroll: true })
   }
-  const menu = make('div', { className: 'menu', role: 'menu', ariaLabel: label }, ...items.map(({ name, run }) => {
+  const menu = createElement('div', { className: 'menu', role: 'menu', ariaLabel: label }, ...items.map(({ name, run }) => {
     const onclick = () => {
       close()
       run()
     }
-    return make('button', { type: 'button', tabIndex: -1, role: 'menuitem', textContent: name, onclick })
+    return createElement('button', { type: 'button', tabIndex: -1, role: 'menuitem', textContent: name, onclick })
   }))
   menu.addEventListener('close', () => close())
   menu.onkeydown = (event) => {
     const buttons = [...menu.children]
     const at = buttons.indexOf(event.target)
     const count = buttons.length
-    const presses = event.key === 'Enter' || event.key === ' '
+    const isPress = event.key === 'Enter' || event.key === ' '
     const to = { ArrowDown: at + 1, ArrowUp: at - 1 + count, Home: 0, End: count - 1 }[event.key]
     if (to !== undefined) buttons[to % count].focus()
     else if (event.key === 'Escape' || event.key === 'Tab') close()
-    else if (!presses) return
-    if (!presses) event.preventDefault()
+    else if (!isPress) return
+    if (!isPress) event.preventDefault()
     event.stopPropagation()
   }
   // Not on loss of focus: a finger that lifts after a long press moves the focus.

@@ -1,6 +1,6 @@
-import { reading } from '../text/reading.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { copyText } from '../viewer/dialog.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 import { encodeView } from '../viewer/view-hash.js'
 
 /** Returns the page's address with the current view. */
@@ -21,12 +21,12 @@ export function share(title, url) {
 
 /** Copies text and reports what was copied, or shows the text if copying is not allowed. */
 export async function copy(viewer, heading, text, copied) {
-  if (await copyText(viewer.shadowRoot, heading, text)) viewer.say(copied)
+  if (await copyText(viewer.shadowRoot, heading, text)) viewer.showMessage(copied)
 }
 
 /** Saves the current view as an image file of the canvas's size. */
 export async function saveView(viewer) {
   const href = URL.createObjectURL(await viewer.snapshot())
-  make('a', { href, download: `${viewer.source?.title || reading(viewer)('viewer')}.png` }).click()
+  createElement('a', { href, download: `${viewer.source?.title || viewerTranslator(viewer)('viewer')}.png` }).click()
   setTimeout(() => URL.revokeObjectURL(href), 10_000)
 }

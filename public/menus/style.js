@@ -5,4 +5,4 @@ import { adoptSheet } from '../viewer/sheet.js'
  * @param {ShadowRoot} root
  * @returns {Promise<void>} resolves when the sheet applies or cannot be loaded
  */
-export function styledMenus(root) { return adoptSheet(root, new URL('./menus.css', import.meta.url)) }
+export function loadMenuStyles(root) { return adoptSheet(root, new URL('./menus.css', import.meta.url)) }

@@ -1,10 +1,10 @@
 import { Cropper } from '../crop/cropper.js'
 import { cropService } from '../crop/frame.js'
+import { menusTranslator } from '../i18n/menus.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { Measurer } from '../measure/measurer.js'
-import { doing } from '../text/doing.js'
-import { reading } from '../text/reading.js'
 import { pairList, showDialog } from '../viewer/dialog.js'
-import { button, make } from '../viewer/element.js'
+import { button, createElement } from '../viewer/element.js'
 import { citation, detailPairs } from './details.js'
 import { showDownloads } from './download.js'
 import { showMenu } from './menu.js'
@@ -12,7 +12,7 @@ import { canShare, copy, saveView, share, viewAddress } from './share.js'
 
 export { snapshot } from '../drawing/snapshot.js'
 export { showFilmstrip } from '../paging/filmstrip.js'
-export { styledMenus } from './style.js'
+export { loadMenuStyles } from './style.js'
 
 /**
  * Shows the menu of the viewer.
@@ -23,14 +23,14 @@ export function showViewMenu(viewer, point) {
   const root = viewer.shadowRoot
   const { source, viewport } = viewer
   if (!source || !viewport || viewer.hasAttribute('cropping')) return
-  const say = doing(viewer)
-  const item = (name, run) => ({ name: say(name), run })
+  const t = menusTranslator(viewer)
+  const item = (name, run) => ({ name: t(name), run })
   showMenu(root, point, [
     item('save', () => saveView(viewer)),
-    item('copyLink', () => copy(viewer, say('copyLink'), viewAddress(viewer), say('linkCopied'))),
+    item('copyLink', () => copy(viewer, t('copyLink'), viewAddress(viewer), t('linkCopied'))),
     ...canShare() ? [item('share', () => share(source.title, viewAddress(viewer)))] : [],
     item('download', () => showDownloads(viewer)),
-    item('cite', () => copy(viewer, say('cite'), citation(source, viewport, viewAddress(viewer), say), say('citationCopied'))),
+    item('cite', () => copy(viewer, t('cite'), citation(source, viewport, viewAddress(viewer), t), t('citationCopied'))),
     item('flip', () => viewer.flip()),
     ...cropService(source) ? [item('crop', () => new Cropper(viewer))] : [],
     ...source.details.micronsPerPixel > 0 ? [item('measure', () => new Measurer(viewer))] : [],
@@ -40,32 +40,32 @@ export function showViewMenu(viewer, point) {
     item('keys', () => showKeys(viewer)),
     // Actions of the page, such as deletion, come last.
     ...viewer.actions,
-  ], reading(viewer)('more'))
+  ], viewerTranslator(viewer)('more'))
 }
 
 /** Shows the list of layers, with the current one selected. */
 function showLayers(viewer) {
   const { layers, layer } = viewer.source
-  const list = make('div', { className: 'lines' }, ...layers.map(({ label }, index) => {
+  const list = createElement('div', { className: 'lines' }, ...layers.map(({ label }, index) => {
     const choose = async () => {
       dialog.close()
       await viewer.showLayer(index)
     }
-    return make('button', { type: 'button', className: 'line', textContent: label, onclick: choose, ariaPressed: String(index === layer) })
+    return createElement('button', { type: 'button', className: 'line', textContent: label, onclick: choose, ariaPressed: String(index === layer) })
   }))
-  const dialog = showDialog(viewer.shadowRoot, doing(viewer)('layers'), [list])
+  const dialog = showDialog(viewer.shadowRoot, menusTranslator(viewer)('layers'), [list])
   list.children[layer]?.focus({ preventScroll: true })
 }
 
 function showDetails(viewer) {
   const { shadowRoot, source, actions } = viewer
-  const say = doing(viewer)
-  showDialog(shadowRoot, say('details'), [
-    pairList(detailPairs(source, say, viewer)), ...actions.map(({ name, run }) => button('wide', name, run))])
+  const t = menusTranslator(viewer)
+  showDialog(shadowRoot, t('details'), [
+    pairList(detailPairs(source, t, viewer)), ...actions.map(({ name, run }) => button('wide', name, run))])
 }
 
 /** Shows the list of keys. */
 export function showKeys(viewer) {
-  const say = doing(viewer)
-  showDialog(viewer.shadowRoot, say('keys'), [pairList(say('keyList'))])
+  const t = menusTranslator(viewer)
+  showDialog(viewer.shadowRoot, t('keys'), [pairList(t('keyList'))])
 }

@@ -13,9 +13,9 @@ export class ZoomAnimation {
     const { from, destination: to } = this
     const ratio = to.scale / from.scale
     const scale = from.scale * ratio ** part
-    const way = Math.abs(ratio - 1) < 1e-9 ? part : (scale - from.scale) / (to.scale - from.scale)
+    const fraction = Math.abs(ratio - 1) < 1e-9 ? part : (scale - from.scale) / (to.scale - from.scale)
     const viewport = from.with({
-      scale, x: from.x + (to.x - from.x) * way, y: from.y + (to.y - from.y) * way, rotation: to.rotation,
+      scale, x: from.x + (to.x - from.x) * fraction, y: from.y + (to.y - from.y) * fraction, rotation: to.rotation,
     })
     return { viewport, done: false }
   }

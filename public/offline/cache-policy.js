@@ -4,7 +4,7 @@
  */
 
 /** Maximum bytes of all stored responses, and of one response. */
-export const MOST = { all: 96 << 20, one: 16 << 20 }
+export const MAX_BYTES = { all: 96 << 20, one: 16 << 20 }
 
 /** Paths whose responses depend on time or on the visitor. */
 const NEVER = /\/api\/(session|events|uploads|trash|pairing\.svg)|\/(original|move|healthz|metrics)$|\/api\/images\/.*\/animation$/
@@ -16,7 +16,7 @@ const PRIVATE = /(?:\/|%2f|=)(?:~|%7e)(?:\/|%2f|&|$)/i
  * @param {{ method: string, url: string, mode?: string, headers: Headers }} request
  * @param {string} root the address of the server's root
  */
-export function placeOf({ method, url, mode, headers }, root) {
+export function cacheKey({ method, url, mode, headers }, root) {
   if (method !== 'GET' || !url.startsWith(root) || headers.has('range') || headers.has('authorization')) return null
   const { pathname, search } = new URL(url)
   if (NEVER.test(pathname) || PRIVATE.test(pathname + search)) return null
@@ -28,11 +28,11 @@ export function placeOf({ method, url, mode, headers }, root) {
 
 /**
  * Whether a response may be stored.
- * @param {Response} answer
+ * @param {Response} response
  */
-export function isCacheable(answer) {
-  const control = answer.headers.get('cache-control') ?? ''
-  return answer.status === 200 && answer.type === 'basic' && !answer.redirected && !/private|no-store/.test(control)
+export function isCacheable(response) {
+  const control = response.headers.get('cache-control') ?? ''
+  return response.status === 200 && response.type === 'basic' && !response.redirected && !/private|no-store/.test(control)
 }
 
 /**
@@ -42,11 +42,11 @@ export function isCacheable(answer) {
  */
 export function excessEntries(entries) {
   let sum = entries.reduce((all, { bytes }) => all + bytes, 0)
-  const gone = []
+  const excess = []
   for (const { key, bytes } of entries) {
-    if (sum <= MOST.all) break
-    gone.push(key)
+    if (sum <= MAX_BYTES.all) break
+    excess.push(key)
     sum -= bytes
   }
-  return gone
+  return excess
 }

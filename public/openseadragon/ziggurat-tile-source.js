@@ -7,11 +7,11 @@ import { readFrames } from '../sources/length-prefixed.js'
 import { request, webURL, withPath } from '../web-url.js'
 
 /** Milliseconds during which OpenSeadragon's jobs are collected into one request. */
-const TOGETHER = 20
+const BATCH_DELAY = 20
 /** Milliseconds after the first view before coarser tiles are loaded. */
-const LATER = 300
+const PREFETCH_DELAY = 300
 /** Milliseconds between redraws while tiles arrive. */
-const DRAWN = 100
+const REDRAW_INTERVAL = 100
 
 /**
  * Creates the tile source for OpenSeadragon's option `tileSources` and its method `open`. If loading fails, it raises the
@@ -34,7 +34,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
    * The jobs to be combined into one request. OpenSeadragon's own batches, since 6.0, are not usable: each frame calls
    * `ImageLoader.clear`, which drops waiting batches, and their tiles never load.
    */
-  const waiting = []
+  const waitingJobs = []
   /** Each finished tile makes OpenSeadragon redraw the whole view, so several are finished together. */
   const finishing = []
   let loading = 0
@@ -45,13 +45,13 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
     finishing.splice(0).forEach((finish) => finish())
   }
   /** Promises of bitmaps of tiles in combined requests, by tile key. */
-  const coming = new Map()
-  const place = { width: box.clientWidth || 1, height: box.clientHeight || 1 }
+  const pendingTiles = new Map()
+  const size = { width: box.clientWidth || 1, height: box.clientHeight || 1 }
   // Slightly more, since OpenSeadragon prefers the finer one of two sufficient levels.
-  const first = ask(url, { ...place, dpr: devicePixelRatio * 1.00001, include: 'overview,description' }, coming, view)
+  const first = requestView(url, { ...size, dpr: devicePixelRatio * 1.00001, include: 'overview,description' }, pendingTiles, view)
   // Resolves after the first view is shown. Coarser tiles wait for it, because few of them are needed then.
-  const shown = first.then(() => Promise.allSettled([...coming.values()])).catch(() => {})
-    .then(() => new Promise((done) => setTimeout(done, LATER)))
+  const shown = first.then(() => Promise.allSettled([...pendingTiles.values()])).catch(() => {})
+    .then(() => new Promise((done) => setTimeout(done, PREFETCH_DELAY)))
 
   class ZigguratTileSource extends OpenSeadragon.TileSource {
     getImageInfo() {
@@ -62,70 +62,70 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
           width, height, tileSize, tileOverlap: overlap, minLevel: Math.max(single, 0), maxLevel: levels.length - 1, ready: true,
           folder: withPath(descriptor, descriptor.pathname.replace(/\.dzi$/, '_files')).href,
           // Browsers without JPEG XL load JPEG, tile by tile.
-          ending: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?v=${generation}` : ''}`,
-          grid: format === 'jxl' ? null : { tileSize, levels, pin: generation ? { v: generation } : {} },
+          abort: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?v=${generation}` : ''}`,
+          grid: format === 'jxl' ? null : { tileSize, levels, version: generation ? { v: generation } : {} },
         })
-        if (!this.grid) coming.clear()
+        if (!this.grid) pendingTiles.clear()
         this.raiseEvent('ready', { tileSource: this })
       }).catch((error) => {
-        this.fault = { message: error.message, source: url.href }
-        this.raiseEvent('open-failed', this.fault)
+        this.openError = { message: error.message, source: url.href }
+        this.raiseEvent('open-failed', this.openError)
       })
     }
 
     /** Also notifies a viewer that is created after the failure. */
     addHandler(name, handler, ...rest) {
       super.addHandler(name, handler, ...rest)
-      if (name === 'open-failed' && this.fault) handler(this.fault)
+      if (name === 'open-failed' && this.openError) handler(this.openError)
     }
 
-    getTileUrl(level, column, row) { return `${this.folder}/${level}/${column}_${row}.${this.ending}` }
+    getTileUrl(level, column, row) { return `${this.folder}/${level}/${column}_${row}.${this.abort}` }
 
-    equals(other) { return other.folder === this.folder && other.ending === this.ending }
+    equals(other) { return other.folder === this.folder && other.abort === this.abort }
 
     downloadTileStart(job) {
       const { tiledImage } = job.tile
       // OpenSeadragon would take ten tiles in the first frame and one in each later frame, but those of the first view are
       // already loading. This is done only once. If more tiles arrived at once than its cache holds, it would drop needed
       // tiles and request them again endlessly.
-      if (tiledImage && !this.begun) {
-        tiledImage._currentMaxTilesPerFrame = Math.max(tiledImage._currentMaxTilesPerFrame ?? 1, coming.size)
+      if (tiledImage && !this.hasStarted) {
+        tiledImage._currentMaxTilesPerFrame = Math.max(tiledImage._currentMaxTilesPerFrame ?? 1, pendingTiles.size)
       }
-      this.begun = true
-      job.userData.ending = new AbortController()
-      if (coming.has(keyOf(job)) || !this.grid) return this.load(job)
-      waiting.push(job)
-      if (waiting.length === 1) shown.then(() => setTimeout(() => this.loadWaiting(), TOGETHER))
+      this.hasStarted = true
+      job.userData.abort = new AbortController()
+      if (pendingTiles.has(keyOf(job)) || !this.grid) return this.load(job)
+      waitingJobs.push(job)
+      if (waitingJobs.length === 1) shown.then(() => setTimeout(() => this.loadWaiting(), BATCH_DELAY))
     }
 
     loadWaiting() {
-      const jobs = waiting.splice(0).filter(({ userData }) => !userData.ending.signal.aborted)
+      const jobs = waitingJobs.splice(0).filter(({ userData }) => !userData.abort.signal.aborted)
       for (const level of new Set(jobs.map(({ tile }) => tile.level))) {
-        askTogether(url, this.grid, level, jobs.filter(({ tile }) => tile.level === level), coming)
+        requestBatch(url, this.grid, level, jobs.filter(({ tile }) => tile.level === level), pendingTiles)
       }
       jobs.forEach((job) => this.load(job))
     }
 
     load(job) {
       const key = keyOf(job)
-      const { ending } = job.userData
-      const alone = () => request(job.src, { signal: ending.signal }).then((answer) => {
-        if (!answer.ok) throw new Error(`${answer.status} for ${job.src}`)
-        return answer.blob()
-      }).then(decoded)
-      const bitmap = coming.get(key)?.catch(alone) ?? alone()
+      const { abort } = job.userData
+      const loadSingle = () => request(job.src, { signal: abort.signal }).then((response) => {
+        if (!response.ok) throw new Error(`${response.status} for ${job.src}`)
+        return response.blob()
+      }).then(decodeTile)
+      const bitmap = pendingTiles.get(key)?.catch(loadSingle) ?? loadSingle()
       loading += 1
       bitmap.then((found) => () => job.finish(found, null, 'imageBitmap'), ({ message }) => () => job.fail(message, null))
         .then((finish) => {
-          coming.delete(key)
+          pendingTiles.delete(key)
           loading -= 1
           finishing.push(finish)
           if (loading === 0) finishAll()
-          else timer ||= setTimeout(finishAll, DRAWN)
+          else timer ||= setTimeout(finishAll, REDRAW_INTERVAL)
         })
     }
 
-    downloadTileAbort(job) { job.userData.ending?.abort() }
+    downloadTileAbort(job) { job.userData.abort?.abort() }
   }
   return new ZigguratTileSource(url.href)
 }
@@ -133,7 +133,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
 function keyOf({ tile: { level, x, y } }) { return `${level}/${x}_${y}` }
 
 /** Requests tiles of a level that nearly fill a rectangle, by the viewport that shows exactly these. */
-function askTogether(url, { tileSize, levels, pin }, level, jobs, coming) {
+function requestBatch(url, { tileSize, levels, version }, level, jobs, pendingTiles) {
   const [columns, rows] = [jobs.map(({ tile }) => tile.x), jobs.map(({ tile }) => tile.y)]
   const [left, top, right, bottom] = [Math.min(...columns), Math.min(...rows), Math.max(...columns) + 1, Math.max(...rows) + 1]
   if (jobs.length === 1 || (right - left) * (bottom - top) > jobs.length * 1.5) return
@@ -142,9 +142,9 @@ function askTogether(url, { tileSize, levels, pin }, level, jobs, coming) {
   const height = Math.min(bottom * tileSize, levels[level].height) - y
   const wanted = jobs.map(keyOf)
   const found = new Map()
-  const answer = ask(url, { width, height, x, y, scale: 2 ** (level + 1 - levels.length), ...pin }, found)
+  const coverage = requestView(url, { width, height, x, y, scale: 2 ** (level + 1 - levels.length), ...version }, found)
   for (const key of wanted) {
-    coming.set(key, answer.then(() => found.get(key) ?? Promise.reject(new Error(`${key} is not in the answer`))))
+    pendingTiles.set(key, coverage.then(() => found.get(key) ?? Promise.reject(new Error(`${key} is not in the answer`))))
   }
 }
 
@@ -152,15 +152,16 @@ function askTogether(url, { tileSize, levels, pin }, level, jobs, coming) {
  * Requests a viewport with its tiles.
  * @param {URL} url the image's address
  * @param {object} query the viewport
- * @param {Map<string, Promise<ImageBitmap>>} coming receives the promises of the tiles as soon as the response lists them
- * @param {Promise<Response>} [begun] the response, if the request was already sent
+ * @param {Map<string, Promise<ImageBitmap>>} pendingTiles receives the promises of the tiles as soon as the response
+ *   lists them
+ * @param {Promise<Response>} [sentRequest] the response, if the request was already sent
  * @returns {Promise<object>} the coverage, before its tiles are loaded; rejected with an `Error` if the request fails
  */
-async function ask(url, query, coming, begun) {
-  const asked = await begun?.catch(() => null)
-  const answer = asked?.ok ? asked : await request(withPath(url, `${url.pathname}/viewport.tiles`, `?${new URLSearchParams(query)}`))
-  if (!answer.ok) throw new Error(`${answer.status} for ${url}`)
-  const parts = readFrames(answer.body.getReader())
+async function requestView(url, query, pendingTiles, sentRequest) {
+  const sentResponse = await sentRequest?.catch(() => null)
+  const response = sentResponse?.ok ? sentResponse : await request(withPath(url, `${url.pathname}/viewport.tiles`, `?${new URLSearchParams(query)}`))
+  if (!response.ok) throw new Error(`${response.status} for ${url}`)
+  const parts = readFrames(response.body.getReader())
   const next = async () => {
     const { value, done } = await parts.next()
     if (done) throw new Error('the answer was cut short')
@@ -169,12 +170,12 @@ async function ask(url, query, coming, begun) {
   const coverage = JSON.parse(new TextDecoder().decode(await next()))
   for (const { level, column, row } of coverage.tiles) {
     // Decoded on arrival, in parallel: OpenSeadragon decodes tiles one after the other.
-    const bitmap = next().then((part) => decoded(new Blob([part])))
+    const bitmap = next().then((part) => decodeTile(new Blob([part])))
     bitmap.catch(() => {})
-    coming.set(`${level}/${column}_${row}`, bitmap)
+    pendingTiles.set(`${level}/${column}_${row}`, bitmap)
   }
   return coverage
 }
 
 /** Decodes a tile in the same way as OpenSeadragon. */
-function decoded(blob) { return createImageBitmap(blob, { colorSpaceConversion: 'none' }) }
+function decodeTile(blob) { return createImageBitmap(blob, { colorSpaceConversion: 'none' }) }

@@ -1,6 +1,6 @@
 import '../viewer/elements.js'
-import { loadTranslations } from '../text/language.js'
-import { reading } from '../text/reading.js'
+import { loadTranslations } from '../i18n/translator.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { decodeView, pathId } from '../viewer/view-hash.js'
 import { apiURL, viewURL } from './page.js'
 
@@ -16,7 +16,7 @@ loadTranslations().then(() => {
   for (const name of ['controls', 'navigator']) if (parameters.get(name) === 'none') viewer.setAttribute(name, 'none')
   viewer.addEventListener('open', () => {
     title.textContent = document.title = viewer.source.title
-    facts.textContent = reading()('pixels', viewer.source.pyramid.imageSize)
+    facts.textContent = viewerTranslator()('pixels', viewer.source.pyramid.imageSize)
   })
   viewer.addEventListener('ui-toggle', () => { document.body.dataset.ui = viewer.getAttribute('ui') ?? '' })
   addEventListener('hashchange', () => {

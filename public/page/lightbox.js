@@ -1,11 +1,11 @@
 import { whenIdle } from '../idle.js'
-import { firstViewURL, forgetPreloaded, preloadFirstView } from '../sources/preload.js'
+import { cancelPreloaded, firstViewURL, preloadFirstView } from '../sources/preload.js'
 import { serverURL } from '../urls.js'
-import { define, make } from '../viewer/element.js'
+import { createElement, defineElement } from '../viewer/element.js'
 import { pathId, viewQuery } from '../viewer/view-hash.js'
 import { ZigguratViewer } from '../viewer/ziggurat-viewer.js'
 import { zoomIn, zoomOut } from './open-transition.js'
-import { PicturePage, apiURL, viewURL } from './page.js'
+import { ImagePage, apiURL, viewURL } from './page.js'
 
 /** @typedef {import('../paging/album.js').Album} Album */
 /** @typedef {{ frame: HTMLElement | null, image: { width: number, height: number } }} Thumbnail */
@@ -17,7 +17,7 @@ const ABOVE = '.view, dialog, .toast, .spoken'
  * Opens images over the gallery, in its document. Each image has its own address and history entry, like a page.
  */
 export class Lightbox {
-  /** @type {PicturePage | null} */
+  /** @type {ImagePage | null} */
   page = null
 
   /**
@@ -31,7 +31,7 @@ export class Lightbox {
    */
   constructor({ owner, find, changed, closed }) {
     Object.assign(this, { owner, find, changed, closed, title: document.title, address: location.href })
-    define('ziggurat-viewer', ZigguratViewer)
+    defineElement('ziggurat-viewer', ZigguratViewer)
     this.#prepare()
     addEventListener('popstate', () => this.#follow())
   }
@@ -40,32 +40,32 @@ export class Lightbox {
    * Requests the first view of an image that will probably be opened next, because its thumbnail is pressed.
    * @param {string} id
    */
-  expect(id) {
+  preload(id) {
     this.#prepare()
     const { clientWidth: width, clientHeight: height } = this.next
     preloadFirstView(firstViewURL(new URL(apiURL(id), location.href), viewQuery('', { width, height }, devicePixelRatio)))
   }
 
   /** Discards the expected first view, because the image was not opened. */
-  forget() { forgetPreloaded() }
+  cancelPreload() { cancelPreloaded() }
 
   /**
    * Opens an image that was chosen in the gallery.
    * @param {string} id
    * @param {{ title?: string, size?: { width: number, height: number }, album?: Album | null }} known the parameters of
-   *   `PicturePage.show`
+   *   `ImagePage.show`
    */
   open(id, known) {
-    this.expect(id)
+    this.preload(id)
     this.address = location.href
-    history.pushState({ isOver: true }, '', viewURL(id))
+    history.pushState({ isLightbox: true }, '', viewURL(id))
     this.#show(id, known)
   }
 
   /** Creates a hidden page in advance, so that its size is known and its canvas is allocated. */
   #prepare() {
     if (this.next) return
-    this.next = make('div', { className: 'view waiting', inert: true })
+    this.next = createElement('div', { className: 'view waiting', inert: true })
     this.next.append(document.getElementById('page').content.cloneNode(true))
     document.body.append(this.next)
   }
@@ -77,12 +77,12 @@ export class Lightbox {
     box.classList.remove('waiting')
     box.inert = false
     this.#cover(true)
-    const page = this.page = new PicturePage(box, { owner: this.owner, gallery: this.address })
-    page.changed = this.changed
+    const page = this.page = new ImagePage(box, { owner: this.owner, gallery: this.address })
+    page.imageChanged = this.changed
     page.show(id, { hash: location.hash, ...known })
     page.viewer.focus({ preventScroll: true, focusVisible: false })
     const thumbnail = this.find(id)
-    this.#colour(getComputedStyle(box).getPropertyValue('--ziggurat-background'))
+    this.#setThemeColor(getComputedStyle(box).getPropertyValue('--ziggurat-background'))
     if (thumbnail?.frame) await zoomIn(box, thumbnail.frame, thumbnail.image)
     // The covered gallery is neither painted nor printed.
     if (this.page === page) document.documentElement.classList.add('covered')
@@ -93,7 +93,7 @@ export class Lightbox {
     this.page = null
     const { id } = page
     this.#cover(false)
-    this.#colour(null)
+    this.#setThemeColor(null)
     document.title = this.title
     this.closed(page.album?.book ?? id)
     page.box.inert = true
@@ -102,7 +102,7 @@ export class Lightbox {
     if (!globalThis.event?.hasUAVisualTransition) {
       await zoomOut(page.box, source && thumbnail ? thumbnail.frame : null, source?.pyramid.imageSize)
     }
-    page.end()
+    page.close()
     whenIdle(() => this.#prepare())
   }
 
@@ -112,7 +112,7 @@ export class Lightbox {
     const id = isPicture ? pathId(location.pathname) : null
     if (id === (this.page?.id ?? null)) return
     if (!isPicture) return this.#close()
-    this.page?.end()
+    this.page?.close()
     this.#show(id, {})
   }
 
@@ -129,12 +129,12 @@ export class Lightbox {
 
   /**
    * Sets the browser's theme color.
-   * @param {string | null} ground the color while an image is open; null for that of the gallery
+   * @param {string | null} background the color while an image is open; null for that of the gallery
    */
-  #colour(ground) {
+  #setThemeColor(background) {
     for (const meta of document.querySelectorAll('[name=theme-color]')) {
       meta.dataset.gallery ??= meta.content
-      meta.content = ground && matchMedia(meta.media).matches ? ground.trim() : meta.dataset.gallery
+      meta.content = background && matchMedia(meta.media).matches ? background.trim() : meta.dataset.gallery
     }
   }
 }

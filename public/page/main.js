@@ -1,8 +1,8 @@
-import { loadTranslations } from '../text/language.js'
-import { define } from '../viewer/element.js'
+import { loadTranslations } from '../i18n/translator.js'
+import { defineElement } from '../viewer/element.js'
 import { ZigguratViewer } from '../viewer/ziggurat-viewer.js'
 import { showPage } from './page.js'
 
-define('ziggurat-viewer', ZigguratViewer)
+defineElement('ziggurat-viewer', ZigguratViewer)
 // English needs no translations. Others were requested together with this script.
 loadTranslations().then(showPage)

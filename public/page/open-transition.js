@@ -1,11 +1,11 @@
 import { fitScale } from '../geometry/fit.js'
 import { Camera } from '../viewer/camera.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 
 /** @typedef {{ width: number, height: number }} Size */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Rectangle in CSS pixels of the window */
 
-const WAY = { duration: 150, easing: 'cubic-bezier(.2, .7, .2, 1)', fill: 'forwards' }
+const TIMING = { duration: 150, easing: 'cubic-bezier(.2, .7, .2, 1)', fill: 'forwards' }
 
 /**
  * Paints the content of a thumbnail on a canvas: at the size of its pixels, or in device pixels if it consists of several
@@ -16,7 +16,7 @@ const WAY = { duration: 150, easing: 'cubic-bezier(.2, .7, .2, 1)', fill: 'forwa
 function thumbnailSnapshot(frame) {
   const tiles = [...frame?.querySelectorAll('img') ?? []].filter((img) => img.complete && img.naturalWidth > 0)
   if (tiles.length === 0) return null
-  const canvas = make('canvas', {})
+  const canvas = createElement('canvas', {})
   const [{ naturalWidth, naturalHeight }] = tiles
   const one = tiles.length === 1
   Object.assign(canvas, one ? { width: naturalWidth, height: naturalHeight }
@@ -38,9 +38,9 @@ function thumbnailSnapshot(frame) {
 export async function zoomIn(box, frame, image) {
   const viewer = box.querySelector('#viewer')
   const canvas = thumbnailSnapshot(frame)
-  const drawn = told(viewer)
-  const { viewport } = new Camera(image, windowOf(viewer))
-  await move(box, 'growing', canvas, frame, image, (thumbnail) => [thumbnail, { picture: placed(viewport, image) }])
+  const drawn = whenDrawn(viewer)
+  const { viewport } = new Camera(image, sizeOf(viewer))
+  await runTransition(box, 'growing', canvas, frame, image, (thumbnail) => [thumbnail, { picture: imageRect(viewport, image) }])
   await drawn
   canvas?.remove()
 }
@@ -56,17 +56,17 @@ export async function zoomOut(box, frame, image) {
   const { viewport } = viewer
   const isUpright = viewport && viewport.rotation.isIdentity
   const canvas = isUpright ? thumbnailSnapshot(frame) : null
-  const from = canvas && dragged(viewer, placed(viewport, image))
-  await move(box, 'shrinking', canvas, frame, image, (thumbnail) => [{ picture: from }, thumbnail])
+  const from = canvas && applyDrag(viewer, imageRect(viewport, image))
+  await runTransition(box, 'shrinking', canvas, frame, image, (thumbnail) => [{ picture: from }, thumbnail])
 }
 
-function windowOf({ clientWidth: width, clientHeight: height }) { return { width, height } }
+function sizeOf({ clientWidth: width, clientHeight: height }) { return { width, height } }
 
 /**
  * Returns the position of the whole image in a viewport, in CSS pixels.
  * @returns {Rectangle}
  */
-function placed(viewport, { width, height }) {
+function imageRect(viewport, { width, height }) {
   const { x, y } = viewport.viewportPoint({ x: 0, y: 0 })
   return { x, y, width: width * viewport.scale, height: height * viewport.scale }
 }
@@ -75,14 +75,14 @@ function placed(viewport, { width, height }) {
  * Applies the current drag of the viewer's content to a rectangle, in CSS pixels.
  * @returns {Rectangle}
  */
-function dragged(viewer, { x, y, width, height }) {
+function applyDrag(viewer, { x, y, width, height }) {
   const track = viewer.shadowRoot.querySelector('.track').getBoundingClientRect()
   const scale = track.width / viewer.clientWidth || 1
   return { x: track.x + x * scale, y: track.y + y * scale, width: width * scale, height: height * scale }
 }
 
 /** Returns the rectangle of the whole image for a thumbnail, whose frame may crop two sides. */
-function inThumbnail(frame, image) {
+function thumbnailRect(frame, image) {
   const seen = frame.getBoundingClientRect()
   const scale = fitScale('cover', image, seen)
   const [width, height] = [image.width * scale, image.height * scale]
@@ -95,7 +95,7 @@ function inThumbnail(frame, image) {
  * @param {HTMLCanvasElement | null} canvas the moving picture, which fills the viewer with the image fitted into it; null to
  *   animate only the background
  */
-async function move(box, name, canvas, frame, image, way) {
+async function runTransition(box, name, canvas, frame, image, way) {
   const viewer = box.querySelector('#viewer')
   if (canvas) {
     // Below the content of the viewer.
@@ -104,20 +104,20 @@ async function move(box, name, canvas, frame, image, way) {
   }
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
   const opacity = name === 'growing' ? [0, 1] : [1, 0]
-  const steps = [box.animate({ opacity }, { ...WAY, fill: 'none', pseudoElement: '::before' })]
+  const steps = [box.animate({ opacity }, { ...TIMING, fill: 'none', pseudoElement: '::before' })]
   if (canvas) {
-    const window = windowOf(viewer)
+    const window = sizeOf(viewer)
     const scale = fitScale('contain', image, window)
     const [x, y] = [(window.width - image.width * scale) / 2, (window.height - image.height * scale) / 2]
     canvas.style.transformOrigin = '0 0'
-    steps.push(canvas.animate(way(inThumbnail(frame, image)).map(({ picture, seen, radius = 0 }) => {
+    steps.push(canvas.animate(way(thumbnailRect(frame, image)).map(({ picture, seen, radius = 0 }) => {
       const growth = picture.width / (image.width * scale)
       const [left, top] = [picture.x - x * growth, picture.y - y * growth]
       const inset = seen ? [seen.y - top, left + window.width * growth - seen.x - seen.width,
         top + window.height * growth - seen.y - seen.height, seen.x - left] : [0, 0, 0, 0]
       const clip = inset.map((length) => `${length / growth}px`).join(' ')
       return { transform: `translate(${left}px, ${top}px) scale(${growth})`, clipPath: `inset(${clip} round ${radius / growth}px)` }
-    }), WAY))
+    }), TIMING))
     frame.classList.add('away')
   }
   box.classList.add(name)
@@ -133,7 +133,7 @@ async function move(box, name, canvas, frame, image, way) {
 }
 
 /** Resolves when the viewer has drawn the image or reported an error. */
-function told(viewer) {
+function whenDrawn(viewer) {
   return new Promise((done) => {
     viewer.addEventListener('open', () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true })
     viewer.addEventListener('error', done, { once: true })

@@ -2,7 +2,7 @@ import { Library } from '../gallery/library.js'
 
 /** Parameters of a listing that is only read for its ids, and the maximum number of its pages. */
 export const IDS = { fields: 'cover', limit: 1000 }
-const PAGES = 100
+const MAX_PAGES = 100
 const KEY = 'ziggurat-album'
 const OPEN = 'ziggurat-open'
 
@@ -26,7 +26,7 @@ const OPEN = 'ziggurat-open'
  */
 export function albumOf(images, index, total) {
   const offset = Math.max(index - 500, 0)
-  return { ids: images.slice(offset, index + 500).map(shownBy), index: index - offset, offset, total }
+  return { ids: images.slice(offset, index + 500).map(imageIdOf), index: index - offset, offset, total }
 }
 
 /**
@@ -49,16 +49,16 @@ export function storeAlbum(storage, id, { ids, offset, total }) {
  * @param {Storage} storage
  * @param {string} id
  */
-export function rememberOpen(storage, id) {
+export function storeOpenItem(storage, id) {
   try { storage.setItem(OPEN, id) } catch { /* as above */ }
 }
 
 /**
- * Returns the id that `rememberOpen` stored.
+ * Returns the id that `storeOpenItem` stored.
  * @param {Storage} storage
  * @returns {string | null}
  */
-export function rememberedOpen(storage) { return storage.getItem(OPEN) }
+export function storedOpenItem(storage) { return storage.getItem(OPEN) }
 
 /**
  * Returns the stored album if it contains the image.
@@ -77,7 +77,7 @@ export function restoreAlbum(storage, id) {
 }
 
 /** Returns the id of the image that represents an item: itself, or the cover of a book. */
-function shownBy({ id, cover }) { return cover ?? id }
+function imageIdOf({ id, cover }) { return cover ?? id }
 
 /**
  * Loads the pages of a book as an album, at one of them.
@@ -96,10 +96,10 @@ export async function bookAlbum(book, id, library = new Library('', undefined, b
  * @returns {Promise<Album | null>}
  */
 export async function libraryAlbum(id, library = new Library('', undefined, null, IDS)) {
-  for (let page = 0; page < PAGES && !library.isComplete; page += 1) {
+  for (let page = 0; page < MAX_PAGES && !library.isComplete; page += 1) {
     await library.more()
     const { images } = library
-    const index = images.findIndex((image) => shownBy(image) === id)
+    const index = images.findIndex((image) => imageIdOf(image) === id)
     if (index >= 0 && (index < images.length - 1 || library.isComplete)) {
       return albumOf(images, index, Math.max(library.total ?? 0, images.length))
     }

@@ -1,12 +1,12 @@
+import { menusTranslator } from '../i18n/menus.js'
 import { openSource } from '../sources/open.js'
-import { doing } from '../text/doing.js'
 import { fetchTile } from '../tiles/fetch.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 
 const SIDE = 64 // CSS px of a thumbnail
 const PITCH = SIDE + 6 // CSS px from one to the next
-const AHEAD = 4 // additional thumbnails on either side of the window
-const AT_ONCE = 6 // maximum number of concurrent requests
+const MARGIN = 4 // additional thumbnails on either side of the window
+const MAX_CONCURRENT = 6 // maximum number of concurrent requests
 
 /** @type {WeakMap<HTMLElement, Filmstrip>} */
 const strips = new WeakMap()
@@ -17,28 +17,32 @@ const strips = new WeakMap()
  * @param {import('./pager.js').Pager} pager
  */
 export function showFilmstrip(viewer, pager) {
-  const isWanted = viewer.hasAttribute('filmstrip')
+  const isShown = viewer.hasAttribute('filmstrip')
   const strip = strips.get(viewer)
-  if (isWanted === Boolean(strip)) return
-  if (isWanted) strips.set(viewer, new Filmstrip(viewer, pager))
+  if (isShown === Boolean(strip)) return
+  if (isShown) strips.set(viewer, new Filmstrip(viewer, pager))
   else strip.close()
 }
 
 /** A virtualized strip of an album's thumbnails, with the current image in the middle. */
 export class Filmstrip {
-  #ended = new AbortController()
-  /** @type {Map<number, { button: HTMLButtonElement, abort: AbortController, isAsked: boolean }>} by index in the album */
+  #closed = new AbortController()
+  /**
+   * The thumbnails by index in the album.
+   * @type {Map<number, { button: HTMLButtonElement, abort: AbortController, isRequested: boolean }>}
+   */
   #shown = new Map()
   #loading = 0
 
   constructor(viewer, pager) {
     Object.assign(this, { viewer, pager })
-    this.reel = make('div', { className: 'reel' })
-    this.element = make('div', { className: 'filmstrip', role: 'listbox', ariaLabel: doing(viewer)('filmstrip'), ariaOrientation: 'horizontal' }, this.reel)
-    const { signal } = this.#ended
+    this.reel = createElement('div', { className: 'reel' })
+    const label = menusTranslator(viewer)('filmstrip')
+    this.element = createElement('div', { className: 'filmstrip', role: 'listbox', ariaLabel: label, ariaOrientation: 'horizontal' }, this.reel)
+    const { signal } = this.#closed
     viewer.shadowRoot.append(this.element)
     pager.changed = () => this.#layOut()
-    viewer.addEventListener('page', () => this.#turned(), { signal })
+    viewer.addEventListener('page', () => this.#pageChanged(), { signal })
     this.element.addEventListener('scroll', () => this.#update(), { signal, passive: true })
     this.element.addEventListener('wheel', (event) => this.#wheel(event), { signal, passive: false })
     this.element.addEventListener('keydown', (event) => this.#key(event), { signal })
@@ -50,8 +54,8 @@ export class Filmstrip {
 
   /** Removes the filmstrip. */
   close() {
-    this.#ended.abort()
-    this.#forget()
+    this.#closed.abort()
+    this.#removeAll()
     this.pager.changed = null
     this.element.remove()
     strips.delete(this.viewer)
@@ -63,17 +67,17 @@ export class Filmstrip {
    * Returns the position of an image from the left.
    * @param {number} index
    */
-  #place(index) { return this.pager.sign > 0 ? index : this.#count - 1 - index }
+  #position(index) { return this.pager.sign > 0 ? index : this.#count - 1 - index }
 
   /** Lays out the strip for another album. */
   #layOut() {
-    this.#forget()
+    this.#removeAll()
     this.element.hidden = this.#count < 2
     this.reel.style.width = `${this.#count * PITCH}px`
     this.#center('instant')
   }
 
-  #forget() {
+  #removeAll() {
     for (const index of [...this.#shown.keys()]) this.#remove(index)
   }
 
@@ -86,16 +90,16 @@ export class Filmstrip {
 
   /** @param {'smooth' | 'instant'} behavior */
   #center(behavior) {
-    this.element.scrollTo({ left: this.#place(this.pager.index) * PITCH, behavior })
+    this.element.scrollTo({ left: this.#position(this.pager.index) * PITCH, behavior })
     this.#update()
   }
 
   /** Scrolls to the new current image, which keeps the focus if the old one had it. */
-  #turned() {
+  #pageChanged() {
     const hadFocus = this.element.contains(this.viewer.shadowRoot.activeElement)
-    const left = this.#place(this.pager.index) * PITCH
+    const left = this.#position(this.pager.index) * PITCH
     const isFar = Math.abs(left - this.element.scrollLeft) > this.element.clientWidth
-    this.#center(isFar || this.pager.calm ? 'instant' : 'smooth')
+    this.#center(isFar || this.pager.reducedMotion ? 'instant' : 'smooth')
     if (hadFocus) this.#shown.get(this.pager.index)?.button.focus({ preventScroll: true })
   }
 
@@ -103,28 +107,28 @@ export class Filmstrip {
   #update() {
     const { index: open } = this.pager
     const middle = this.element.scrollLeft / PITCH
-    const reach = this.element.clientWidth / PITCH / 2 + AHEAD
-    const wanted = new Set(this.#count > 1 ? [open] : [])
-    for (let place = Math.max(Math.floor(middle - reach), 0); place <= Math.min(middle + reach, this.#count - 1); place += 1) {
-      wanted.add(this.#place(place))
+    const distance = this.element.clientWidth / PITCH / 2 + MARGIN
+    const indices = new Set(this.#count > 1 ? [open] : [])
+    for (let position = Math.max(Math.floor(middle - distance), 0); position <= Math.min(middle + distance, this.#count - 1); position += 1) {
+      indices.add(this.#position(position))
     }
-    for (const index of [...this.#shown.keys()]) if (!wanted.has(index)) this.#remove(index)
-    for (const index of wanted) {
+    for (const index of [...this.#shown.keys()]) if (!indices.has(index)) this.#remove(index)
+    for (const index of indices) {
       const { button } = this.#shown.get(index) ?? this.#add(index)
       button.ariaSelected = String(index === open)
       button.tabIndex = index === open ? 0 : -1
     }
-    this.#fill()
+    this.#loadNext()
   }
 
   #add(index) {
     const { offset = 0, total = this.#count } = this.viewer.album
-    const name = doing(this.viewer)('imageOf', { index: offset + index + 1, total })
-    const button = make('button', {
+    const name = menusTranslator(this.viewer)('imageOf', { index: offset + index + 1, total })
+    const button = createElement('button', {
       type: 'button', className: 'thumb', role: 'option', title: name, ariaLabel: name, onclick: () => this.viewer.goTo(index),
     })
-    button.style.left = `${this.#place(index) * PITCH}px`
-    const item = { button, abort: new AbortController(), isAsked: false }
+    button.style.left = `${this.#position(index) * PITCH}px`
+    const item = { button, abort: new AbortController(), isRequested: false }
     this.#shown.set(index, item)
     // In document order, for keyboard and screen reader users.
     const next = [...this.reel.children].find((other) => parseFloat(other.style.left) > parseFloat(button.style.left))
@@ -133,15 +137,15 @@ export class Filmstrip {
   }
 
   /** Loads visible thumbnails from the middle outwards, a few at a time. */
-  #fill() {
+  #loadNext() {
     const middle = this.element.scrollLeft / PITCH
-    const far = ([index]) => Math.abs(this.#place(index) - middle)
-    const waiting = [...this.#shown].filter(([, { isAsked }]) => !isAsked).sort((a, b) => far(a) - far(b))
-    for (const [index, item] of waiting.slice(0, Math.max(AT_ONCE - this.#loading, 0))) this.#load(index, item)
+    const far = ([index]) => Math.abs(this.#position(index) - middle)
+    const waiting = [...this.#shown].filter(([, { isRequested }]) => !isRequested).sort((a, b) => far(a) - far(b))
+    for (const [index, item] of waiting.slice(0, Math.max(MAX_CONCURRENT - this.#loading, 0))) this.#load(index, item)
   }
 
   async #load(index, item) {
-    item.isAsked = true
+    item.isRequested = true
     this.#loading += 1
     try {
       const { signal } = item.abort
@@ -154,7 +158,7 @@ export class Filmstrip {
       // The thumbnail stays empty. The error is reported when the image is opened.
     }
     this.#loading -= 1
-    if (!this.#ended.signal.aborted) this.#fill()
+    if (!this.#closed.signal.aborted) this.#loadNext()
   }
 
   /**
@@ -190,7 +194,7 @@ export class Filmstrip {
  */
 function thumbnail(bitmap) {
   const side = Math.round(SIDE * devicePixelRatio)
-  const canvas = make('canvas', { width: side, height: side })
+  const canvas = createElement('canvas', { width: side, height: side })
   const part = Math.min(bitmap.width, bitmap.height)
   const context = canvas.getContext('2d')
   context.imageSmoothingQuality = 'high'

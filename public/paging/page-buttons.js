@@ -19,17 +19,17 @@ export class PageButtons {
 
   /**
    * @param {import('./pager.js').Pager} pager
-   * @param {import('../text/language.js').Say} say
+   * @param {import('../i18n/translator.js').Translate} t
    */
-  show({ neighbours, sign }, say) {
+  show({ neighbours, sign }, t) {
     this.strip.hidden = !neighbours.left && !neighbours.right
-    for (const [index, isThere] of [neighbours.left, neighbours.right].entries()) {
+    for (const [index, exists] of [neighbours.left, neighbours.right].entries()) {
       const element = this.elements[index]
       const isNext = (index === 1) === sign > 0
-      element.title = element.ariaLabel = say(isNext ? 'next' : 'previous')
+      element.title = element.ariaLabel = t(isNext ? 'next' : 'previous')
       // When a button disappears at the end of the list, the viewer takes the focus, so that keys still work.
-      if (!isThere && element.matches(':focus')) element.getRootNode().host.focus({ preventScroll: true })
-      element.hidden = !isThere
+      if (!exists && element.matches(':focus')) element.getRootNode().host.focus({ preventScroll: true })
+      element.hidden = !exists
     }
   }
 }

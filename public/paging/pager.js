@@ -1,37 +1,44 @@
 import { rubberBand } from '../geometry/rubber-band.js'
 import { openSource } from '../sources/open.js'
 import { fetchTile } from '../tiles/fetch.js'
-import { make } from '../viewer/element.js'
+import { createElement } from '../viewer/element.js'
 
 const GAP = 32 // CSS px
-const FAR = 0.3 // part of the window
-const FLICK = 0.35 // CSS px per ms
-const TURN = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
+const MIN_PART = 0.3 // part of the window
+const FLICK_SPEED = 0.35 // CSS px per ms
+const TRANSITION = { duration: 280, easing: 'cubic-bezier(.2, .8, .2, 1)' }
 
 /** Turns the pages of an album. Previews of the neighbors are beside the image and follow the finger. */
 export class Pager {
+  /** The loaded or loading neighbors of the image, by index. */
+  #previews = new Map()
+  /** @type {{ index: number } | null} the image to which the page turns */
+  #pendingTurn = null
+  /** @type {(() => void) | null} shows that image at the end of the animation */
+  #finishTurn = null
+
   constructor(track, show) {
-    Object.assign(this, { track, show, list: [], index: 0, near: new Map(), offset: 0, turn: null })
+    Object.assign(this, { track, show, list: [], index: 0, offset: 0 })
   }
 
   /** Whether a page turn to another image is in progress. */
-  get isTurning() { return this.turn !== null }
+  get isTurning() { return this.#pendingTurn !== null }
 
   /**
    * Ends a page turn immediately, because another image is shown than the one that the page turns to.
    * @returns {boolean} whether a page turn was in progress; if so, `index` is already that of the new page, and no event was
    *   dispatched for it
    */
-  yield() {
-    const { turn } = this
-    if (turn) {
-      this.index = turn.index
-      this.forget()
+  cancelTurn() {
+    const pendingTurn = this.#pendingTurn
+    if (pendingTurn) {
+      this.index = pendingTurn.index
+      this.discardPreviews()
     }
-    this.turning?.cancel()
-    this.turning = this.arrive = null
-    this.move(0)
-    return turn !== null
+    this.animation?.cancel()
+    this.animation = this.#finishTurn = null
+    this.#setOffset(0)
+    return pendingTurn !== null
   }
 
   /** 1 if the next image is on the right, -1 if it is on the left. */
@@ -47,7 +54,7 @@ export class Pager {
    * @param {number} x -1 for left, 1 for right, 0 for neither
    * @param {number} y -1 for up, 1 for down, 0 for neither; only used in albums with a vertical reading direction
    */
-  wayOf(x, y) {
+  stepsToward(x, y) {
     if (this.list.length < 2) return 0
     if (x !== 0) return x * this.sign
     return { 'top-to-bottom': y, 'bottom-to-top': -y }[this.direction] ?? 0
@@ -61,19 +68,19 @@ export class Pager {
   /** @param {string} [direction] the reading direction, by its name in IIIF Presentation (default: that of the page) */
   set(list, index, direction) {
     Object.assign(this, { list, index, direction })
-    this.forget()
-    this.move(0)
+    this.discardPreviews()
+    this.#setOffset(0)
     this.changed?.()
   }
 
   preload() {
     for (const index of [this.index + 1, this.index - 1]) {
-      if (index >= 0 && index < this.list.length && !this.near.has(index)) this.near.set(index, this.load(index))
+      if (index >= 0 && index < this.list.length && !this.#previews.has(index)) this.#previews.set(index, this.#loadPreview(index))
     }
   }
 
-  load(index) {
-    const preview = make('canvas', { className: 'preview' })
+  #loadPreview(index) {
+    const preview = createElement('canvas', { className: 'preview' })
     const abort = new AbortController()
     const ready = openSource(this.list[index], abort.signal).then(async (source) => {
       const bitmap = await fetchTile(source, { level: source.pyramid.singleTileLevel, column: 0, row: 0 }, abort.signal)
@@ -82,91 +89,92 @@ export class Pager {
       preview.getContext('2d')?.drawImage(bitmap, 0, 0)
       return { source, bitmap }
     })
-    const page = { preview, abort, ready, there: null }
-    ready.then((neighbour) => { page.there = neighbour }, () => {
-      if (this.near.get(index) === page) this.near.delete(index)
+    const page = { preview, abort, ready, loaded: null }
+    ready.then((neighbour) => { page.loaded = neighbour }, () => {
+      if (this.#previews.get(index) === page) this.#previews.delete(index)
       preview.remove()
     })
-    this.place(index, preview)
+    this.#positionPreview(index, preview)
     this.track.append(preview)
     return page
   }
 
   /** Places a preview beside the current image. */
-  place(index, preview) { preview.style.translate = `${(index - this.index) * this.sign * this.width}px` }
+  #positionPreview(index, preview) { preview.style.translate = `${(index - this.index) * this.sign * this.width}px` }
 
   /** Adapts to another width of the window. */
-  resize() { for (const [index, { preview }] of this.near) this.place(index, preview) }
+  resize() { for (const [index, { preview }] of this.#previews) this.#positionPreview(index, preview) }
 
   get width() { return this.track.clientWidth + GAP }
 
   pull(pull) {
     const { left, right } = this.neighbours
     const free = pull === 0 || (pull > 0 ? left : right)
-    this.move(free ? pull : rubberBand(pull, this.width))
+    this.#setOffset(free ? pull : rubberBand(pull, this.width))
   }
 
-  move(offset) {
+  #setOffset(offset) {
     this.offset = offset
     this.track.style.translate = offset === 0 ? '' : `${offset}px`
   }
 
-  release(speed, isBroken) {
+  release(speed, isCancelled) {
     if (this.offset === 0) return
-    const way = isBroken ? 0 : pageTurn(this.offset, speed, this.width, this.neighbours)
-    this.glide(way * this.sign)
+    const steps = isCancelled ? 0 : pageTurn(this.offset, speed, this.width, this.neighbours)
+    this.slideBy(steps * this.sign)
   }
 
-  glide(way) {
+  slideBy(steps) {
     const from = this.offset
-    const to = -way * this.sign * this.width
-    const arrive = () => {
-      this.turning = this.arrive = null
-      this.move(0)
-      if (way !== 0) this.goTo(this.index + way)
+    const to = -steps * this.sign * this.width
+    const finishTurn = () => {
+      this.animation = this.#finishTurn = null
+      this.#setOffset(0)
+      if (steps !== 0) this.goTo(this.index + steps)
     }
-    if (this.calm) return arrive()
-    this.arrive = arrive
-    this.turn = way === 0 ? null : { index: this.index + way }
-    const animation = this.track.animate([{ translate: `${from}px` }, { translate: `${to}px` }], TURN)
-    this.turning = animation
+    if (this.reducedMotion) return finishTurn()
+    this.#finishTurn = finishTurn
+    this.#pendingTurn = steps === 0 ? null : { index: this.index + steps }
+    const animation = this.track.animate([{ translate: `${from}px` }, { translate: `${to}px` }], TRANSITION)
+    this.animation = animation
     animation.onfinish = () => {
-      if (this.turning === animation) arrive()
+      if (this.animation === animation) finishTurn()
     }
   }
 
   finish() {
-    const { turning, arrive } = this
-    this.turning = null
-    turning?.cancel()
-    arrive?.()
+    const { animation } = this
+    const finishTurn = this.#finishTurn
+    this.animation = null
+    animation?.cancel()
+    finishTurn?.()
   }
 
   async goTo(index) {
-    const page = this.near.get(index)
+    const page = this.#previews.get(index)
     this.index = index
-    this.near.delete(index)
+    this.#previews.delete(index)
     // The preview stays until the canvas is drawn.
     if (page) page.preview.style.translate = ''
-    this.forget()
-    const turn = this.turn = { index }
-    const neighbour = page ? page.there ?? await page.ready.catch(() => null) : null
-    if (this.turn === turn) {
-      this.turn = null
+    this.discardPreviews()
+    const pendingTurn = this.#pendingTurn = { index }
+    const neighbour = page ? page.loaded ?? await page.ready.catch(() => null) : null
+    if (this.#pendingTurn === pendingTurn) {
+      this.#pendingTurn = null
       this.show(index, neighbour)
     }
     if (page) requestAnimationFrame(() => requestAnimationFrame(() => page.preview.remove()))
   }
 
-  forget() {
-    this.turning?.cancel()
-    this.turning = this.arrive = this.turn = null
-    for (const { preview, abort, ready } of this.near.values()) {
+  discardPreviews() {
+    this.animation?.cancel()
+    this.animation = this.#finishTurn = this.#pendingTurn = null
+    for (const { preview, abort, ready } of this.#previews.values()) {
       abort.abort()
       preview.remove()
       ready.then(({ bitmap }) => bitmap?.close(), () => {})
     }
-    this.near.clear()
+    this.#previews.clear()
   }
 }
 
@@ -178,7 +186,7 @@ export class Pager {
  * @param {{ left: boolean, right: boolean }} neighbours whether the neighbors exist
  */
 export function pageTurn(pull, speed, width, neighbours) {
-  if (pull > 0 && neighbours.left && speed > -FLICK && (pull > width * FAR || speed > FLICK)) return -1
-  if (pull < 0 && neighbours.right && speed < FLICK && (-pull > width * FAR || speed < -FLICK)) return 1
+  if (pull > 0 && neighbours.left && speed > -FLICK_SPEED && (pull > width * MIN_PART || speed > FLICK_SPEED)) return -1
+  if (pull < 0 && neighbours.right && speed < FLICK_SPEED && (-pull > width * MIN_PART || speed < -FLICK_SPEED)) return 1
   return 0
 }

@@ -1,12 +1,12 @@
 import { withPath } from '../web-url.js'
+import { currentNames } from './deprecated-names.js'
 import { fetchJSON, list, object, wellFormed } from './document.js'
-import { presentNames } from './former-names.js'
 import { openImage } from './image.js'
 import { checkAlbum } from './limits.js'
 import { SourceError } from './source-error.js'
 
 /** Maximum number of list requests; the server determines the length of each list. */
-const MOST_LISTS = 1000
+const MAX_LISTS = 1000
 
 /**
  * Opens a book of the API as an album of its pages, at the cover.
@@ -35,15 +35,15 @@ async function pagesOf(id, images, signal) {
   /** @type {string[]} */
   const pages = []
   let cursor = ''
-  for (let count = 0; count < MOST_LISTS; count += 1) {
+  for (let count = 0; count < MAX_LISTS; count += 1) {
     images.search = String(new URLSearchParams({ book: wellFormed(id), ...cursor && { cursor } }))
-    const answer = presentNames(object(await fetchJSON(images, signal)))
-    const found = list(answer.images)
+    const response = currentNames(object(await fetchJSON(images, signal)))
+    const found = list(response.images)
     checkAlbum(pages.length + found.length)
     for (const image of found) if (typeof image?.id === 'string') pages.push(wellFormed(image.id))
-    if (typeof answer.nextCursor !== 'string' || !answer.nextCursor) return pages
-    if (!found.length || answer.nextCursor === cursor) break
-    cursor = wellFormed(answer.nextCursor)
+    if (typeof response.nextCursor !== 'string' || !response.nextCursor) return pages
+    if (!found.length || response.nextCursor === cursor) break
+    cursor = wellFormed(response.nextCursor)
   }
   throw new SourceError('the list of a book\'s pages does not end', { reason: 'endless' })
 }

@@ -1,5 +1,5 @@
 import { webURL } from '../web-url.js'
-import { fetchJSON, object, parsed, positive } from './document.js'
+import { fetchJSON, object, parseJSON, positive } from './document.js'
 import { SourceError } from './source-error.js'
 
 /**
@@ -15,7 +15,7 @@ export async function encodedState(text, signal) {
   } catch {
     throw new SourceError('the content state is not encoded as the specification has it')
   }
-  return stateSource(plain.trimStart().startsWith('{') ? parsed(plain) : plain, signal)
+  return stateSource(plain.trimStart().startsWith('{') ? parseJSON(plain) : plain, signal)
 }
 
 /**
@@ -39,8 +39,8 @@ export async function stateSource(state, signal, base) {
   if (!region) return source
   // The size of a canvas may differ from that of its image.
   const { imageSize } = source.pyramid
-  const across = imageSize.width / (positive(source.canvas?.width) ?? imageSize.width)
-  const [x, y, width, height] = region.map((value) => value * across)
+  const scale = imageSize.width / (positive(source.canvas?.width) ?? imageSize.width)
+  const [x, y, width, height] = region.map((value) => value * scale)
   if (![x, y, width, height].every(Number.isFinite)) return source
   return { ...source, region: { x, y, width, height } }
 }

@@ -1,9 +1,9 @@
 import { request, withPath } from '../web-url.js'
-import { decoded, line } from './document.js'
+import { decodeSegment, line } from './document.js'
 import { canDecode, requestedFormat, tryFormats, unsupportedFormat } from './formats.js'
 import { describedPyramid } from './limits.js'
 import { SourceError } from './source-error.js'
-import { ending } from './ziggurat.js'
+import { fileExtension } from './ziggurat.js'
 
 /**
  * Returns the source that a Deep Zoom descriptor describes.
@@ -19,16 +19,16 @@ export async function deepZoomSource(text, address, isOfServer = true) {
   const size = root.querySelector('Size')
   const number = (element, name) => Number(element.getAttribute(name))
   if (root.localName !== 'Image' || !size) throw new SourceError('not a Deep Zoom descriptor')
-  const format = ending(root.getAttribute('Format'))
+  const format = fileExtension(root.getAttribute('Format'))
   await tryFormats([format])
   const pyramid = describedPyramid(
     { width: number(size, 'Width'), height: number(size, 'Height') },
     number(root, 'TileSize'), number(root, 'Overlap'))
   const path = address.pathname.replace(/\.(dzi|xml)$/, '_files')
   const folder = withPath(address, path).href
-  const name = line(decoded(path.split('/').pop() ?? '')).replace(/_files$/, '')
+  const name = line(decodeSegment(path.split('/').pop() ?? '')).replace(/_files$/, '')
   // A static file server has only the stored tiles.
-  if (!canDecode(format) && !(isOfServer && await isThere(`${folder}/0/0_0.jpg${address.search}`))) throw unsupportedFormat(format)
+  if (!canDecode(format) && !(isOfServer && await exists(`${folder}/0/0_0.jpg${address.search}`))) throw unsupportedFormat(format)
   return {
     pyramid, format,
     tileURL: (level, column, row) => `${folder}/${level}/${column}_${row}.${requestedFormat(format)}${address.search}`,
@@ -41,4 +41,4 @@ export async function deepZoomSource(text, address, isOfServer = true) {
  * Whether an address exists.
  * @param {string} url
  */
-function isThere(url) { return request(url).then(({ ok }) => ok) }
+function exists(url) { return request(url).then(({ ok }) => ok) }

@@ -1,9 +1,9 @@
 import { request } from '../web-url.js'
-import { boundedText } from './size-limit.js'
+import { readText } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
 /** Maximum bytes of a problem document, of which only one line is shown. */
-const LONGEST_PROBLEM = 1 << 16
+const MAX_PROBLEM_BYTES = 1 << 16
 
 /**
  * Requests a JSON document from any server.
@@ -14,7 +14,7 @@ const LONGEST_PROBLEM = 1 << 16
  * @throws {SourceError} if the server refuses it, or if it is too long or not JSON
  */
 export async function fetchJSON(address, signal, options) {
-  return parsed(await fetchText(address, signal, options))
+  return parseJSON(await fetchText(address, signal, options))
 }
 
 /**
@@ -25,12 +25,12 @@ export async function fetchJSON(address, signal, options) {
  * @throws {SourceError} if the server refuses it, or if it is too long
  */
 export async function fetchText(address, signal, options) {
-  const answer = await request(address, { ...options, signal })
-  if (answer.ok) return boundedText(answer)
-  const { status, headers } = answer
+  const response = await request(address, { ...options, signal })
+  if (response.ok) return readText(response)
+  const { status, headers } = response
   // RFC 9457: such a response contains a readable reason.
   const isProblem = headers.get('content-type')?.startsWith('application/problem+json')
-  const { detail } = object(isProblem ? await boundedText(answer, LONGEST_PROBLEM).then(parsed).catch(() => null) : null)
+  const { detail } = object(isProblem ? await readText(response, MAX_PROBLEM_BYTES).then(parseJSON).catch(() => null) : null)
   throw new SourceError(`the server answered ${status} for ${address}${detail ? `: ${line(detail)}` : ''}`, { status })
 }
 
@@ -40,7 +40,7 @@ export async function fetchText(address, signal, options) {
  * @returns {any}
  * @throws {SourceError}
  */
-export function parsed(text) {
+export function parseJSON(text) {
   try {
     return JSON.parse(text)
   } catch {
@@ -63,32 +63,32 @@ export function object(value) { return typeof value === 'object' && value !== nu
 export function list(value) { return Array.isArray(value) ? value : [] }
 
 /** Maximum length of a title in characters; captions may be longer. */
-const LONGEST_LINE = 1000
-const LONGEST_TEXT = 20_000
+const MAX_LINE = 1000
+const MAX_TEXT = 20_000
 
 /**
  * Returns a member's value as a single line, if it is text.
  * @param {unknown} value
  * @returns {string} empty if it is not text
  */
-export function line(value) { return plain(value, LONGEST_LINE).replaceAll(/[\r\n\t]+/g, ' ') }
+export function line(value) { return plain(value, MAX_LINE).replaceAll(/[\r\n\t]+/g, ' ') }
 
 /**
  * Returns a member's value if it is text.
  * @param {unknown} value
  * @returns {string} empty if it is not text
  */
-export function text(value) { return plain(value, LONGEST_TEXT) }
+export function text(value) { return plain(value, MAX_TEXT) }
 
 /**
  * Returns text without control characters and bidirectional controls. The latter could reorder the surrounding text of the
  * page (Unicode Technical Report 36, section 3.7).
  * @param {unknown} value
- * @param {number} longest
+ * @param {number} maxLength
  */
-function plain(value, longest) {
+function plain(value, maxLength) {
   return typeof value === 'string'
-    ? wellFormed(value.slice(0, longest)).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
+    ? wellFormed(value.slice(0, maxLength)).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
     : ''
 }
 
@@ -110,7 +110,7 @@ export function positive(value) { return typeof value === 'number' && value > 0 
  * @param {string} segment
  * @returns {string} unchanged if it is malformed
  */
-export function decoded(segment) {
+export function decodeSegment(segment) {
   try {
     return decodeURIComponent(segment)
   } catch {

@@ -1,10 +1,10 @@
 import { tileKey } from '../tiles/plan.js'
 import { request } from '../web-url.js'
-import { decoded, list, object, parsed } from './document.js'
+import { currentNames } from './deprecated-names.js'
+import { decodeSegment, list, object, parseJSON } from './document.js'
 import { canDecode, tryFormats } from './formats.js'
-import { presentNames } from './former-names.js'
 import { readFrames } from './length-prefixed.js'
-import { MOST_TILES } from './limits.js'
+import { MAX_TILES } from './limits.js'
 import { firstViewURL, takePreloaded } from './preload.js'
 import { SourceError } from './source-error.js'
 import { zigguratSource } from './ziggurat.js'
@@ -16,15 +16,15 @@ import { zigguratSource } from './ziggurat.js'
  */
 export async function firstView(address, query, signal) {
   const url = firstViewURL(address, query)
-  const answer = await (takePreloaded(url) ?? request(url, { signal, cache: 'no-cache' }))
-  if (answer.status !== 200 || !answer.body) return null
-  const reader = answer.body.getReader()
+  const response = await (takePreloaded(url) ?? request(url, { signal, cache: 'no-cache' }))
+  if (response.status !== 200 || !response.body) return null
+  const reader = response.body.getReader()
   const parts = readFrames(reader)
   const next = async () => (await parts.next()).value
-  const { description, tiles } = object(parsed(new TextDecoder().decode(await next())))
+  const { description, tiles } = object(parseJSON(new TextDecoder().decode(await next())))
   // The view of a book shows only its cover.
-  const { book } = presentNames(object(description))
-  if (book && book === decoded(address.pathname.split('/').pop() ?? '')) {
+  const { book } = currentNames(object(description))
+  if (book && book === decodeSegment(address.pathname.split('/').pop() ?? '')) {
     reader.cancel().catch(() => {})
     return null
   }
@@ -35,14 +35,14 @@ export async function firstView(address, query, signal) {
     reader.cancel().catch(() => {})
     return source
   }
-  if (list(tiles).length > MOST_TILES || !list(tiles).every(isTile)) throw new SourceError('the server sent other tiles than there are')
-  source.coming = new Map(list(tiles).map((tile) => {
+  if (list(tiles).length > MAX_TILES || !list(tiles).every(isTile)) throw new SourceError('the server sent other tiles than there are')
+  source.pendingTiles = new Map(list(tiles).map((tile) => {
     const bitmap = next().then((part) => createImageBitmap(new Blob([part])))
     bitmap.catch(() => {})
     return [tileKey(tile), bitmap]
   }))
   // The other tiles are decoded while the viewer opens the image.
-  await source.coming.values().next().value?.catch(() => {})
+  await source.pendingTiles.values().next().value?.catch(() => {})
   return source
 }
 

@@ -2,21 +2,21 @@ import { SourceError } from './source-error.js'
 
 /** Formats without universal browser support, each with a sample of one pixel. */
 const SAMPLES = { jxl: '/woAEBAJCAIBADQASxLFgoUkkicY/gBMAg==' }
-const shown = new Map()
+const support = new Map()
 
 /** Tests whether the browser supports those of the formats that are not supported universally. */
 export async function tryFormats(formats) {
-  const open = new Set(formats.filter((format) => typeof format === 'string' && Object.hasOwn(SAMPLES, format) && !shown.has(format)))
-  await Promise.all([...open].map(async (format) => {
+  const untested = new Set(formats.filter((format) => typeof format === 'string' && Object.hasOwn(SAMPLES, format) && !support.has(format)))
+  await Promise.all([...untested].map(async (format) => {
     const bytes = Uint8Array.from(atob(SAMPLES[format]), (character) => character.charCodeAt(0))
     const bitmap = await createImageBitmap(new Blob([bytes])).catch(() => null)
-    shown.set(format, bitmap !== null)
+    support.set(format, bitmap !== null)
     bitmap?.close()
   }))
 }
 
 /** Whether the browser supports a format, as far as it was tested. */
-export function canDecode(format) { return !Object.hasOwn(SAMPLES, format) || shown.get(format) === true }
+export function canDecode(format) { return !Object.hasOwn(SAMPLES, format) || support.get(format) === true }
 
 /**
  * Returns the error for images in a format that the browser does not support, if the server cannot convert them.

@@ -1,9 +1,9 @@
 import { webURL } from '../web-url.js'
-import { decoded, line, list, object } from './document.js'
+import { decodeSegment, line, list, object } from './document.js'
 import { canDecode } from './formats.js'
 import { describedPyramid } from './limits.js'
 import { SourceError } from './source-error.js'
-import { ending } from './ziggurat.js'
+import { fileExtension } from './ziggurat.js'
 
 /**
  * Returns the source that an info.json describes (IIIF Image API 2.1 and 3.0). Scale factors are assumed to be powers of
@@ -22,7 +22,7 @@ export function iiifSource(info, address) {
   const { width, height } = info
   const tileSize = object(list(info.tiles)[0]).width ?? 512
   const pyramid = describedPyramid({ width, height }, tileSize)
-  const format = ending(list(info.preferredFormats).find((each) => typeof each === 'string' && canDecode(each)), 'jpg')
+  const format = fileExtension(list(info.preferredFormats).find((each) => typeof each === 'string' && canDecode(each)), 'jpg')
   return {
     pyramid,
     tileURL: (level, column, row) => {
@@ -36,7 +36,7 @@ export function iiifSource(info, address) {
         : (isWhole && factor === 1 ? 'full' : `${sizeW},`)
       return `${base}/${isWhole ? 'full' : `${x},${y},${w},${h}`}/${size}/0/default.${format}`
     },
-    title: line(decoded(base.split('/').pop() ?? '')),
+    title: line(decodeSegment(base.split('/').pop() ?? '')),
     details: { id: base, width, height, urls: { [isThree ? 'iiif3' : 'iiif2']: `${base}/info.json` } },
   }
 }

@@ -1,7 +1,7 @@
 import { webURL } from '../web-url.js'
+import { currentNames } from './deprecated-names.js'
 import { fetchJSON, object } from './document.js'
 import { tryFormats } from './formats.js'
-import { presentNames } from './former-names.js'
 import { SourceError } from './source-error.js'
 import { zigguratSource } from './ziggurat.js'
 
@@ -23,7 +23,7 @@ export async function openImage(address, signal) {
  * @returns {'manifest' | 'collection' | 'state' | 'book' | 'image'}
  */
 export function kindOf(description) {
-  const { type, '@type': former, isBook } = presentNames(object(description))
+  const { type, '@type': former, isBook } = currentNames(object(description))
   const kind = type ?? former
   if (kind === 'Manifest' || kind === 'sc:Manifest') return 'manifest'
   if (kind === 'Collection' || kind === 'sc:Collection') return 'collection'

@@ -2,7 +2,7 @@ import { MAX_BYTES, SizeLimitError } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
 /** Maximum bytes of all parts together. */
-const MOST_PARTS = 256 << 20
+const MAX_TOTAL = 256 << 20
 
 /**
  * Reads the parts of a response such as `viewport.tiles`. Each part is preceded by its length in 4 bytes, big-endian. Parts
@@ -14,7 +14,7 @@ const MOST_PARTS = 256 << 20
  */
 export async function* readFrames(reader) {
   let rest = new Uint8Array(0)
-  const take = async (count) => {
+  const readBytes = async (count) => {
     const bytes = new Uint8Array(count)
     for (let at = 0; at < count;) {
       if (!rest.length) {
@@ -31,9 +31,9 @@ export async function* readFrames(reader) {
   }
   let total = 0
   for (;;) {
-    const length = new DataView((await take(4)).buffer).getUint32(0)
+    const length = new DataView((await readBytes(4)).buffer).getUint32(0)
     total += length
-    if (length > MAX_BYTES || total > MOST_PARTS) throw new SizeLimitError(`a part has more than ${MAX_BYTES} bytes, or all together more than ${MOST_PARTS}`, { reason: 'tooMuchData' })
-    yield take(length)
+    if (length > MAX_BYTES || total > MAX_TOTAL) throw new SizeLimitError(`a part has more than ${MAX_BYTES} bytes, or all together more than ${MAX_TOTAL}`, { reason: 'tooMuchData' })
+    yield readBytes(length)
   }
 }

@@ -5,14 +5,14 @@ import { SourceError } from './source-error.js'
  * Minimum tile size in level pixels, equal to that of `build --tile-size`. A screen of 3840 × 2160 shows at most 8,500 such
  * tiles.
  */
-const SMALLEST_TILE = 64
+const MIN_TILE_SIZE = 64
 /** Maximum number of full-resolution tiles of an image with smaller tiles. */
-const MOST_SMALL_TILES = 4096
+const MAX_SMALL_TILES = 4096
 
 /** Maximum number of images of an album, and of parts of a book. */
-export const MOST_IMAGES = 100_000
+export const MAX_IMAGES = 100_000
 /** Maximum number of tiles of a first view: more than a screen of 3840 × 2160 shows at the minimum tile size. */
-export const MOST_TILES = 10_000
+export const MAX_TILES = 10_000
 
 /**
  * Returns the pyramid of an image with untrusted parameters.
@@ -30,7 +30,7 @@ export function describedPyramid({ width, height }, tileSize, overlap = 0) {
     throw new SourceError(`the description states no image: ${error.message}`)
   }
   const { topLevel } = pyramid
-  if (tileSize < SMALLEST_TILE && pyramid.columns(topLevel) * pyramid.rows(topLevel) > MOST_SMALL_TILES) {
+  if (tileSize < MIN_TILE_SIZE && pyramid.columns(topLevel) * pyramid.rows(topLevel) > MAX_SMALL_TILES) {
     throw new SourceError(`tiles of ${tileSize} pixels are too small for an image of ${width} × ${height}`, { reason: 'tooManyTiles' })
   }
   return pyramid
@@ -42,5 +42,5 @@ export function describedPyramid({ width, height }, tileSize, overlap = 0) {
  * @throws {SourceError} if there are too many
  */
 export function checkAlbum(count) {
-  if (count > MOST_IMAGES) throw new SourceError(`more than ${MOST_IMAGES} images`, { reason: 'tooManyImages', values: { count: MOST_IMAGES } })
+  if (count > MAX_IMAGES) throw new SourceError(`more than ${MAX_IMAGES} images`, { reason: 'tooManyImages', values: { count: MAX_IMAGES } })
 }

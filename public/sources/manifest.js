@@ -1,14 +1,14 @@
 import { request, webURL } from '../web-url.js'
-import { decoded, line, list, object, positive } from './document.js'
+import { decodeSegment, line, list, object, positive } from './document.js'
 import { openImage } from './image.js'
-import { MOST_IMAGES, checkAlbum, describedPyramid } from './limits.js'
-import { boundedPieces } from './size-limit.js'
+import { MAX_IMAGES, checkAlbum, describedPyramid } from './limits.js'
+import { readChunks } from './size-limit.js'
 import { SourceError } from './source-error.js'
 
 /** Maximum nesting depth of the parts of a book. */
-const DEEPEST = 32
+const MAX_DEPTH = 32
 /** Maximum number of alternative images of a canvas. */
-const MOST_LAYERS = 1000
+const MAX_LAYERS = 1000
 
 /**
  * Opens an IIIF manifest (Presentation API 2.1 and 3.0) as an album of its canvases.
@@ -26,7 +26,7 @@ export async function manifestSource(manifest, address, signal, canvas) {
   const sequence = object(list(sequences)[0])
   const canvases = list(canvasList ?? sequence.canvases)
   checkAlbum(canvases.length)
-  const items = canvases.map((each, number) => item(object(each), words(each?.label) || String(number + 1), address))
+  const items = canvases.map((each, number) => item(object(each), labelText(each?.label) || String(number + 1), address))
   if (!items.length) throw new SourceError('the manifest has no pictures')
   /**
    * The first index of each canvas.
@@ -37,7 +37,7 @@ export async function manifestSource(manifest, address, signal, canvas) {
   const first = canvas ?? idOf(start?.source ?? start) ?? sequence.startCanvas
   const index = (first !== undefined && indices.get(first)) || 0
   const source = await items[index].open(signal)
-  return { ...source, album: { items, index, label: words(label), ranges: ranges(list(structures), indices) } }
+  return { ...source, album: { items, index, label: labelText(label), ranges: ranges(list(structures), indices) } }
 }
 
 /** @param {any} canvas @param {string} label @param {URL} address */
@@ -46,9 +46,9 @@ function item(canvas, label, address) {
   return {
     label,
     open: async (/** @type {AbortSignal} */ signal) => {
-      const painted = bodies(canvas)
-      if (painted.length > MOST_LAYERS) throw new SourceError(`${painted.length} pictures on one canvas`)
-      return { ...await layered(painted, 0, label, address, signal), canvas: { width, height } }
+      const painted = bodiesOf(canvas)
+      if (painted.length > MAX_LAYERS) throw new SourceError(`${painted.length} pictures on one canvas`)
+      return { ...await openLayer(painted, 0, label, address, signal), canvas: { width, height } }
     },
   }
 }
@@ -63,11 +63,11 @@ function item(canvas, label, address) {
  * @param {AbortSignal} [signal]
  * @returns {Promise<any>}
  */
-async function layered(painted, index, label, address, signal) {
+async function openLayer(painted, index, label, address, signal) {
   if (!painted[index]) throw new SourceError(`there is no picture on ${label}`)
-  const source = await picture(object(painted[index]), address, signal)
+  const source = await openBody(object(painted[index]), address, signal)
   const layers = painted.length < 2 ? undefined : painted.map((each, number) => ({
-    label: words(each?.label) || String(number + 1), open: (/** @type {AbortSignal} */ abort) => layered(painted, number, label, address, abort),
+    label: labelText(each?.label) || String(number + 1), open: (/** @type {AbortSignal} */ abort) => openLayer(painted, number, label, address, abort),
   }))
   return { ...source, title: label, details: { ...source.details, title: label }, layers, layer: index }
 }
@@ -77,7 +77,7 @@ async function layered(painted, index, label, address, signal) {
  * @param {any} canvas
  * @returns {any[]}
  */
-function bodies(canvas) {
+function bodiesOf(canvas) {
   const annotations = canvas.items === undefined ? list(canvas.images) : list(canvas.items).flatMap((page) => list(page?.items))
   const [body] = annotations.map((each) => each?.body ?? each?.resource).filter(Boolean)
   if (!body) return []
@@ -87,16 +87,16 @@ function bodies(canvas) {
 }
 
 /** @param {any} body @param {URL} address @param {AbortSignal} [signal] */
-async function picture(body, address, signal) {
+async function openBody(body, address, signal) {
   const service = [body.service].flat().find((each) => /ImageService|iiif.io\/api\/image/.test(
     [each?.type ?? each?.['@type'], each?.['@context'], each?.profile].filter((about) => typeof about === 'string').join(' ')))
-  if (service) return openImage(webURL(`${named(service).replace(/\/$/, '')}/info.json`, address), signal)
-  const url = webURL(named(body), address).href
+  if (service) return openImage(webURL(`${requireId(service).replace(/\/$/, '')}/info.json`, address), signal)
+  const url = webURL(requireId(body), address).href
   const { width, height } = positive(body.width) && positive(body.height) ? body : await sizeOf(url, signal)
   return {
     // An image in one file is a single tile at every level.
     pyramid: describedPyramid({ width, height }, Math.max(width, height)),
-    tileURL: () => url, title: line(decoded(url.split('/').pop() ?? '')), details: { id: url, width, height },
+    tileURL: () => url, title: line(decodeSegment(url.split('/').pop() ?? '')), details: { id: url, width, height },
   }
 }
 
@@ -104,7 +104,7 @@ async function picture(body, address, signal) {
  * Returns the id of a resource that must have one.
  * @param {any} resource
  */
-function named(resource) {
+function requireId(resource) {
   const id = idOf(resource)
   if (!id) throw new SourceError('a picture of the manifest has no address')
   return id
@@ -112,8 +112,8 @@ function named(resource) {
 
 /** @param {string} url @param {AbortSignal} [signal] */
 async function sizeOf(url, signal) {
-  const pieces = await boundedPieces(await request(url, { signal }))
-  const bitmap = await createImageBitmap(new Blob(pieces)).catch(() => { throw new SourceError(`not an image: ${url}`) })
+  const chunks = await readChunks(await request(url, { signal }))
+  const bitmap = await createImageBitmap(new Blob(chunks)).catch(() => { throw new SourceError(`not an image: ${url}`) })
   const { width, height } = bitmap
   bitmap.close()
   return { width, height }
@@ -136,8 +136,8 @@ function ranges(structures, indices) {
    */
   const walk = (/** @type {any} */ range, /** @type {number} */ depth) => {
     count += 1
-    if (depth > DEEPEST || count > MOST_IMAGES) throw new SourceError('too many parts of a book', { reason: 'endless' })
-    const part = { label: words(range.label), index: -1 }
+    if (depth > MAX_DEPTH || count > MAX_IMAGES) throw new SourceError('too many parts of a book', { reason: 'endless' })
+    const part = { label: labelText(range.label), index: -1 }
     if (part.label) found.push(part)
     for (const each of [...list(range.items), ...list(range.canvases)]) {
       const index = each?.type === 'Range' ? walk(each, depth + 1) : indices.get(canvasOf(each)) ?? -1
@@ -167,11 +167,11 @@ function idOf(resource) {
  * @param {readonly string[]} [languages]
  * @returns {string}
  */
-export function words(label, languages = globalThis.navigator?.languages ?? []) {
+export function labelText(label, languages = globalThis.navigator?.languages ?? []) {
   const value = Array.isArray(label) ? label[0] : label
   if (typeof value !== 'object' || value === null) return line(value)
   if ('@value' in value) return line(value['@value'])
   const keys = Object.keys(value)
-  const own = languages.map((each) => keys.find((key) => key.split('-')[0] === each.split('-')[0])).find(Boolean)
-  return line([value[own ?? keys[0]]].flat()[0])
+  const preferred = languages.map((each) => keys.find((key) => key.split('-')[0] === each.split('-')[0])).find(Boolean)
+  return line([value[preferred ?? keys[0]]].flat()[0])
 }

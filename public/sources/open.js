@@ -1,5 +1,5 @@
 import { webURL } from '../web-url.js'
-import { fetchText, parsed } from './document.js'
+import { fetchText, parseJSON } from './document.js'
 import { firstView } from './first-view.js'
 import { imageSource, kindOf } from './image.js'
 import { SourceError } from './source-error.js'
@@ -13,13 +13,13 @@ import { SourceError } from './source-error.js'
  * @param {any} what an address, an object that opens itself (`{ open: (signal: AbortSignal) => Promise<object> }`), or a
  *   source
  * @param {AbortSignal} [signal]
- * @param {() => Promise<string>} [look] returns the view whose first tiles are requested, as encoded by `viewQuery`
+ * @param {() => Promise<string>} [getView] returns the view whose first tiles are requested, as encoded by `viewQuery`
  * @returns {Promise<any>} a source; with an `album` if the address contains several images
  * @throws {SourceError} with the address and the reason; or an AbortError
  */
-export async function openSource(what, signal, look) {
+export async function openSource(what, signal, getView) {
   try {
-    const source = await opened(what, signal, look)
+    const source = await openAny(what, signal, getView)
     if (!source?.pyramid) throw new SourceError('it is neither an address nor a source')
     return source
   } catch (error) {
@@ -40,21 +40,21 @@ function nameOf(what) {
   }
 }
 
-async function opened(what, signal, look) {
+async function openAny(what, signal, getView) {
   if (typeof what !== 'string') return what?.open ? what.open(signal) : what
   if (/^eyJ[\w-]+=*$/.test(what)) return (await import('./content-state.js')).encodedState(what, signal)
   const address = webURL(what)
   const state = address.searchParams.get('iiif-content')
   if (state) return (await import('./content-state.js')).encodedState(state, signal)
   if (/\.szi$/i.test(address.pathname)) return (await import('./szi.js')).sziSource(address, signal)
-  if (look && /\/api\/images\/[^/]+$/.test(address.pathname)) {
-    const source = await firstView(address, await look(), signal)
+  if (getView && /\/api\/images\/[^/]+$/.test(address.pathname)) {
+    const source = await firstView(address, await getView(), signal)
     if (source) return source
   }
   // Revalidated, so that recent changes are visible.
   const text = await fetchText(address, signal, { cache: 'no-cache' })
   if (text.trimStart().startsWith('<')) return (await import('./deep-zoom.js')).deepZoomSource(text, address)
-  return described(parsed(text), address, signal)
+  return openDescription(parseJSON(text), address, signal)
 }
 
 /**
@@ -63,7 +63,7 @@ async function opened(what, signal, look) {
  * @param {URL} address the address of the document
  * @param {AbortSignal} [signal]
  */
-async function described(description, address, signal) {
+async function openDescription(description, address, signal) {
   switch (kindOf(description)) {
     case 'manifest': return (await import('./manifest.js')).manifestSource(description, address, signal)
     case 'collection': throw new SourceError('an IIIF collection is a list of manifests; give the address of one of them')

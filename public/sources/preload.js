@@ -1,7 +1,7 @@
 import { request, withPath } from '../web-url.js'
 
 /** The property of the global object that holds the request that a page sent before its scripts were loaded. */
-const AHEAD = Symbol.for('ziggurat.ahead')
+const PRELOADED = Symbol.for('ziggurat.firstView')
 
 /**
  * Returns the address of a view of an image together with its description and tiles.
@@ -18,13 +18,13 @@ export function firstViewURL(address, query) {
  * @param {string} url
  */
 export function preloadFirstView(url) {
-  if (globalThis[AHEAD]?.url === url) return
-  forgetPreloaded()
+  if (globalThis[PRELOADED]?.url === url) return
+  cancelPreloaded()
   // Revalidated, so that recent changes are visible.
-  const answer = request(url, { cache: 'no-cache' })
+  const response = request(url, { cache: 'no-cache' })
   // A failure is reported by `takePreloaded`; otherwise it is ignored.
-  answer.catch(() => {})
-  globalThis[AHEAD] = { url, answer }
+  response.catch(() => {})
+  globalThis[PRELOADED] = { url, response }
 }
 
 /**
@@ -32,13 +32,13 @@ export function preloadFirstView(url) {
  * @returns {Promise<Response> | null} null if there is none for this address; a response for another address is cancelled
  */
 export function takePreloaded(url) {
-  const ahead = globalThis[AHEAD]
-  if (!ahead) return null
-  delete globalThis[AHEAD]
-  if (ahead.url === url) return ahead.answer
-  ahead.answer.then((answer) => answer.body?.cancel()).catch(() => {})
+  const preloaded = globalThis[PRELOADED]
+  if (!preloaded) return null
+  delete globalThis[PRELOADED]
+  if (preloaded.url === url) return preloaded.response
+  preloaded.response.then((response) => response.body?.cancel()).catch(() => {})
   return null
 }
 
 /** Cancels the preloaded request if it was not taken. */
-export function forgetPreloaded() { takePreloaded('') }
+export function cancelPreloaded() { takePreloaded('') }

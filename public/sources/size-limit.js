@@ -8,73 +8,73 @@ export class SizeLimitError extends SourceError {}
 
 /**
  * Returns a stream that passes bytes on up to a limit, and then fails with a `SizeLimitError`.
- * @param {number} most bytes
- * @param {string} what the name of the content in the error message
+ * @param {number} limit bytes
+ * @param {string} name the name of the content in the error message
  * @returns {TransformStream<Uint8Array, Uint8Array>}
  */
-export function limitBytes(most, what) {
+export function limitBytes(limit, name) {
   let count = 0
   return new TransformStream({
-    transform(piece, controller) {
-      count += piece.length
-      if (count > most) throw tooLong(most, what)
-      controller.enqueue(piece)
+    transform(chunk, controller) {
+      count += chunk.length
+      if (count > limit) throw sizeLimitError(limit, name)
+      controller.enqueue(chunk)
     },
   })
 }
 
 /**
  * Reads the body of an untrusted response up to a limit.
- * @param {Response} answer
- * @param {number} [most] bytes
- * @param {string} [what] the name of the content in the error message
+ * @param {Response} response
+ * @param {number} [limit] bytes
+ * @param {string} [name] the name of the content in the error message
  * @returns {Promise<Uint8Array[]>} consecutive pieces
  * @throws {SizeLimitError}
  */
-export async function boundedPieces({ body, headers, url }, most = MAX_BYTES, what = url) {
-  const pieces = []
-  if (!body) return pieces
+export async function readChunks({ body, headers, url }, limit = MAX_BYTES, name = url) {
+  const chunks = []
+  if (!body) return chunks
   const reader = body.getReader()
-  let isTooLong = Number(headers.get('content-length')) > most
-  for (let count = 0; !isTooLong; isTooLong = count > most) {
+  let isTooLong = Number(headers.get('content-length')) > limit
+  for (let count = 0; !isTooLong; isTooLong = count > limit) {
     const { value, done } = await reader.read()
-    if (done) return pieces
+    if (done) return chunks
     count += value.length
-    pieces.push(value)
+    chunks.push(value)
   }
   await reader.cancel()
-  throw tooLong(most, what)
+  throw sizeLimitError(limit, name)
 }
 
 /**
  * Reads the body of an untrusted response up to a limit, in one piece.
- * @param {Response} answer
- * @param {number} [most] bytes
- * @param {string} [what] the name of the content in the error message
+ * @param {Response} response
+ * @param {number} [limit] bytes
+ * @param {string} [name] the name of the content in the error message
  * @throws {SizeLimitError}
  */
-export async function boundedBytes(answer, most, what) {
-  const pieces = await boundedPieces(answer, most, what)
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+export async function readBytes(response, limit, name) {
+  const chunks = await readChunks(response, limit, name)
+  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0))
   let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
   }
   return bytes
 }
 
 /**
  * Reads the body of an untrusted response up to a limit, as text.
- * @param {Response} answer
- * @param {number} [most] bytes
+ * @param {Response} response
+ * @param {number} [limit] bytes
  * @throws {SizeLimitError}
  */
-export async function boundedText(answer, most = MAX_BYTES) { return new TextDecoder().decode(await boundedBytes(answer, most)) }
+export async function readText(response, limit = MAX_BYTES) { return new TextDecoder().decode(await readBytes(response, limit)) }
 
 /**
  * Returns the error for content that is too long.
- * @param {number} most bytes
- * @param {string} what
+ * @param {number} limit bytes
+ * @param {string} name
  */
-function tooLong(most, what) { return new SizeLimitError(`${what} has more than ${most} bytes`, { reason: 'tooMuchData' }) }
+function sizeLimitError(limit, name) { return new SizeLimitError(`${name} has more than ${limit} bytes`, { reason: 'tooMuchData' }) }

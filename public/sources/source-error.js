@@ -3,7 +3,7 @@ export class SourceError extends Error {
   /**
    * @param {string} message for developers
    * @param {object} [about]
-   * @param {string} [about.reason] the key of the message for the reader, in the group `reading`
+   * @param {string} [about.reason] the key of the message for the reader, in the group `viewer`
    * @param {Record<string, number>} [about.values] the values of that message
    * @param {number} [about.status] the status of the server's response
    * @param {string} [about.format] the image format that this browser does not support

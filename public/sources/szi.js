@@ -3,7 +3,7 @@ import { webURL } from '../web-url.js'
 import { line } from './document.js'
 import { RemoteFile } from './remote-file.js'
 import { SourceError } from './source-error.js'
-import { directoryEntries, directoryPlace, entryContent, entryEnd } from './zip-directory.js'
+import { directoryEntries, entryContent, entryEnd, locateDirectory } from './zip-directory.js'
 
 /**
  * Opens an SZI archive on any server that supports Range requests. Its directory is read once, from the end of the file.
@@ -14,12 +14,12 @@ import { directoryEntries, directoryPlace, entryContent, entryEnd } from './zip-
  */
 export async function sziSource(address, signal) {
   const file = await RemoteFile.open(address, signal)
-  let place = directoryPlace(file.tail, file.size)
-  if ('needed' in place) {
-    await file.extend(place.needed, signal)
-    place = directoryPlace(file.tail, file.size)
+  let directory = locateDirectory(file.tail, file.size)
+  if ('needed' in directory) {
+    await file.extend(directory.needed, signal)
+    directory = locateDirectory(file.tail, file.size)
   }
-  const { offset, size, count } = place
+  const { offset, size, count } = directory
   const entries = directoryEntries(await file.read(offset, offset + size, signal), count, offset)
   const name = [...entries.keys()].find((each) => /^[^/]+\/[^/]+\.dzi$/.test(each))
   if (!name) throw new SourceError('not an SZI archive: there is no descriptor in it')

@@ -1,8 +1,8 @@
-import { reading } from '../text/reading.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { webURL, withPath } from '../web-url.js'
+import { currentNames } from './deprecated-names.js'
 import { line, list, object, positive, text, wellFormed } from './document.js'
 import { requestedFormat } from './formats.js'
-import { presentNames } from './former-names.js'
 import { describedPyramid } from './limits.js'
 import { SourceError } from './source-error.js'
 
@@ -14,16 +14,16 @@ import { SourceError } from './source-error.js'
  * @throws {SourceError}
  */
 export function zigguratSource(image, address) {
-  const details = checked(image, address)
+  const details = checkDescription(image, address)
   const pyramid = describedPyramid(image, image.tileSize, image.overlap)
   const descriptor = webURL(image.urls?.dzi, address)
   const folder = withPath(descriptor, descriptor.pathname.replace(/\.dzi$/, '_files')).href
   const extension = details.format === 'jpeg' ? 'jpg' : requestedFormat(details.format)
   // Tiles of a generation never change.
-  const pin = details.generation ? `?v=${details.generation}` : descriptor.search
+  const versionQuery = details.generation ? `?v=${details.generation}` : descriptor.search
   return {
     pyramid,
-    tileURL: (level, column, row) => `${folder}/${level}/${column}_${row}.${extension}${pin}`,
+    tileURL: (level, column, row) => `${folder}/${level}/${column}_${row}.${extension}${versionQuery}`,
     title: line(imageTitle(details)),
     details,
     address,
@@ -35,22 +35,22 @@ export function zigguratSource(image, address) {
  * @param {any} image
  * @param {URL} address
  */
-function checked(image, address) {
+function checkDescription(image, address) {
   if (typeof image !== 'object' || image === null || Array.isArray(image)) throw new SourceError('the server described no image')
   const urls = object(image.urls)
   for (const url of [urls.iiif3, urls.iiif2, image.original?.url, image.animation?.url]) if (url !== undefined) webURL(url, address)
   /** @type {Record<string, any>} */
-  const known = { ...presentNames(image), urls, original: file(image.original), animation: file(image.animation) }
+  const known = { ...currentNames(image), urls, original: fileOf(image.original), animation: fileOf(image.animation) }
   const read = (/** @type {(value: unknown) => unknown} */ as, /** @type {string[]} */ ...names) => {
     for (const name of names) if (known[name] !== undefined) known[name] = as(known[name])
   }
-  read(string, 'id', 'book', 'cover')
+  read(textOrUndefined, 'id', 'book', 'cover')
   read(line, 'title', 'creator', 'date', 'location', 'bookTitle', 'label')
   read(text, 'caption', 'rights')
   read(positive, 'bytes', 'micronsPerPixel', 'page', 'pages')
   read((value) => list(value).map(line).filter(Boolean), 'keywords')
   read((value) => typeof value === 'string' && /^[\w-]{1,100}$/.test(value) ? value : undefined, 'generation')
-  known.format = ending(image.format, 'jpg')
+  known.format = fileExtension(image.format, 'jpg')
   return known
 }
 
@@ -58,7 +58,7 @@ function checked(image, address) {
  * Returns the type and size of a file beside the tiles.
  * @param {any} about
  */
-function file(about) {
+function fileOf(about) {
   if (typeof about?.url !== 'string') return undefined
   return { ...about, type: mediaType(about.type), bytes: positive(about.bytes) ?? 0 }
 }
@@ -67,7 +67,7 @@ function file(about) {
  * Returns the value if it is text.
  * @param {unknown} value
  */
-function string(value) { return typeof value === 'string' ? wellFormed(value) : undefined }
+function textOrUndefined(value) { return typeof value === 'string' ? wellFormed(value) : undefined }
 
 /**
  * Returns the media type of a file, or JPEG if it is invalid.
@@ -78,12 +78,12 @@ function mediaType(type) { return typeof type === 'string' && /^[a-z]+\/[\w.+-]{
 /**
  * Validates the suffix of tile files in a description.
  * @param {any} format
- * @param {string} [other] the default if there is none
+ * @param {string} [fallback] the default if there is none
  * @returns {string}
  * @throws {SourceError} if it is not a simple suffix
  */
-export function ending(format, other) {
-  if (format === undefined && other) return other
+export function fileExtension(format, fallback) {
+  if (format === undefined && fallback) return fallback
   if (typeof format === 'string' && /^[A-Za-z0-9]{1,10}$/.test(format)) return format
   throw new SourceError('the description states no format of tiles')
 }
@@ -92,8 +92,8 @@ export function ending(format, other) {
 export function imageTitle({ id = '', title, page, label, isBook, book, bookTitle, pages }) {
   const names = id.split('/')
   const name = names.pop()
-  if (isBook) return reading()('bookOf', { title: title || id, count: pages })
+  if (isBook) return viewerTranslator()('bookOf', { title: title || id, count: pages })
   if (!page) return title || id
   const named = title === name ? bookTitle ?? book?.split('/').pop() ?? names.pop() ?? name : title
-  return label ? `${named}, ${label}` : reading()('pageOf', { title: named, page })
+  return label ? `${named}, ${label}` : viewerTranslator()('pageOf', { title: named, page })
 }

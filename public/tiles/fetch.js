@@ -1,4 +1,4 @@
-import { SizeLimitError, boundedPieces } from '../sources/size-limit.js'
+import { SizeLimitError, readChunks } from '../sources/size-limit.js'
 import { request } from '../web-url.js'
 import { MissingTile, RefusedTile } from './loader.js'
 import { tileKey } from './plan.js'
@@ -11,18 +11,18 @@ import { tileKey } from './plan.js'
  * @returns {Promise<ImageBitmap>}
  */
 export async function fetchBitmap(url, signal) {
-  const answer = await request(url, { signal })
-  if (!answer.ok) {
-    const text = `${answer.status} for ${url}`
-    if (answer.status === 404 || answer.status === 410) throw new MissingTile(text)
+  const response = await request(url, { signal })
+  if (!response.ok) {
+    const text = `${response.status} for ${url}`
+    if (response.status === 404 || response.status === 410) throw new MissingTile(text)
     // Except "timeout", "too early" and "too many requests".
-    if (answer.status < 500 && ![408, 425, 429].includes(answer.status)) throw new RefusedTile(text)
+    if (response.status < 500 && ![408, 425, 429].includes(response.status)) throw new RefusedTile(text)
     throw new Error(text)
   }
-  const pieces = await boundedPieces(answer).catch((error) => {
+  const chunks = await readChunks(response).catch((error) => {
     throw error instanceof SizeLimitError ? new RefusedTile(error.message) : error
   })
-  return bitmapOf(new Blob(pieces), url)
+  return bitmapOf(new Blob(chunks), url)
 }
 
 function bitmapOf(blob, name) {
@@ -37,15 +37,15 @@ function bitmapOf(blob, name) {
  * @param {AbortSignal} [signal]
  * @returns {Promise<ImageBitmap>}
  */
-export async function fetchTile({ coming, tileURL, tileBlob, pyramid }, tile, signal) {
+export async function fetchTile({ pendingTiles, tileURL, tileBlob, pyramid }, tile, signal) {
   const key = tileKey(tile)
-  const known = coming?.get(key)
-  coming?.delete(key)
+  const known = pendingTiles?.get(key)
+  pendingTiles?.delete(key)
   const { level, column, row } = tile
-  const ask = async () => tileBlob
+  const load = async () => tileBlob
     ? bitmapOf(await tileBlob(level, column, row, signal), key) : fetchBitmap(tileURL(level, column, row), signal)
-  const bitmap = await (known?.catch(ask) ?? ask())
-  if (pyramid && bitmap.width * bitmap.height > mostPixels(pyramid)) {
+  const bitmap = await (known?.catch(load) ?? load())
+  if (pyramid && bitmap.width * bitmap.height > maxPixels(pyramid)) {
     bitmap.close()
     throw new RefusedTile(`a tile of ${bitmap.width} × ${bitmap.height} pixels`)
   }
@@ -57,6 +57,6 @@ export async function fetchTile({ coming, tileURL, tileBlob, pyramid }, tile, si
  * than described.
  * @param {import('../geometry/pyramid.js').Pyramid} pyramid
  */
-function mostPixels({ topLevel, singleTileLevel, tileSize, overlap }) {
+function maxPixels({ topLevel, singleTileLevel, tileSize, overlap }) {
   return singleTileLevel === topLevel ? Infinity : 4 * (tileSize + 2 * overlap) ** 2
 }

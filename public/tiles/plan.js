@@ -20,15 +20,15 @@ export function tileKey({ level, column, row }) { return `${level}/${column}_${r
  * @returns {Tile[]}
  */
 export function plannedTiles(pyramid, viewport, destination, devicePixelRatio) {
-  const there = new Coverage(pyramid, destination, devicePixelRatio)
-  const atEnd = Math.abs(viewport.scale / destination.scale - 1) < 1e-6
-  const here = new Coverage(pyramid, atEnd ? viewport.with({ scale: destination.scale }) : viewport, devicePixelRatio)
-  if (!there.visible && !here.visible) return []
+  const atDestination = new Coverage(pyramid, destination, devicePixelRatio)
+  const isSameScale = Math.abs(viewport.scale / destination.scale - 1) < 1e-6
+  const current = new Coverage(pyramid, isSameScale ? viewport.with({ scale: destination.scale }) : viewport, devicePixelRatio)
+  if (!atDestination.visible && !current.visible) return []
   /** @type {Map<string, Tile>} */
   const tiles = new Map()
   const add = (/** @type {Tile} */ tile) => tiles.set(tileKey(tile), tile)
-  if (there.level > pyramid.singleTileLevel) add({ level: pyramid.singleTileLevel, column: 0, row: 0 })
-  if (atEnd) here.tiles().forEach(add)
-  there.tiles().forEach(add)
+  if (atDestination.level > pyramid.singleTileLevel) add({ level: pyramid.singleTileLevel, column: 0, row: 0 })
+  if (isSameScale) current.tiles().forEach(add)
+  atDestination.tiles().forEach(add)
   return [...tiles.values()]
 }

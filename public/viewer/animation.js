@@ -1,11 +1,11 @@
 import { levelMatrix } from '../drawing/tile-layout.js'
-import { boundedBytes } from '../sources/size-limit.js'
+import { readBytes } from '../sources/size-limit.js'
 import { request, webURL } from '../web-url.js'
-import { make } from './element.js'
+import { createElement } from './element.js'
 
-const PAUSE = 100 // ms of a frame without a duration
+const DEFAULT_DURATION = 100 // ms of a frame without a duration
 /** Maximum bytes of an animation, which is held in memory as a whole. */
-const MOST_ANIMATION = 512 << 20
+const MAX_BYTES = 512 << 20
 
 /**
  * An animated image, drawn over the tiles of its first frame and moved with them. It uses an `ImageDecoder` if the browser
@@ -15,14 +15,14 @@ export class Animation {
   constructor(viewer, { type, url }, base, plays) {
     this.viewer = viewer
     // Without a decoder, the browser plays the file itself, and a pause shows the first frame.
-    this.canvas = make(globalThis.ImageDecoder ? 'canvas' : 'img', { className: 'moving' })
+    this.canvas = createElement(globalThis.ImageDecoder ? 'canvas' : 'img', { className: 'moving' })
     this.frame = 0
     this.plays = false
     /** Tiles without transparency have a white background, so the animation has one, too. */
     this.isClear = !['jpg', 'jpeg'].includes(viewer.source.details.format)
     if (!this.isClear) this.canvas.style.background = '#fff'
     this.closed = new AbortController()
-    viewer.addEventListener('viewport', () => this.place(), { signal: this.closed.signal })
+    viewer.addEventListener('viewport', () => this.position(), { signal: this.closed.signal })
     this.ready = this.load(webURL(url, base), type, plays).catch(() => {})
   }
 
@@ -30,7 +30,7 @@ export class Animation {
     if (globalThis.ImageDecoder) {
       const response = await request(url, { signal: this.closed.signal })
       if (!response.ok) return
-      this.decoder = new ImageDecoder({ data: await boundedBytes(response, MOST_ANIMATION), type })
+      this.decoder = new ImageDecoder({ data: await readBytes(response, MAX_BYTES), type })
       await Promise.all([this.decoder.tracks.ready, this.decoder.completed])
       this.count = this.decoder.tracks.selectedTrack.frameCount
     } else {
@@ -39,7 +39,7 @@ export class Animation {
       this.count = 1
     }
     if (this.closed.signal.aborted) return
-    this.tell()
+    this.notify()
     if (plays) this.toggle()
   }
 
@@ -47,10 +47,10 @@ export class Animation {
     if (!this.count) return
     this.plays = !this.plays
     clearTimeout(this.timer)
-    this.tell()
+    this.notify()
     if (this.decoder) return this.plays && this.next()
     this.viewer.cover(this.canvas, this.plays)
-    this.place()
+    this.position()
   }
 
   step(by) {
@@ -70,7 +70,7 @@ export class Animation {
     const wanted = this.frame
     const { image } = await this.decoder.decode({ frameIndex: wanted }).catch(() => ({}))
     if (!image || this.closed.signal.aborted) return 0
-    const time = image.duration ? image.duration / 1000 : PAUSE
+    const time = image.duration ? image.duration / 1000 : DEFAULT_DURATION
     if (this.frame === wanted) this.draw(image)
     image.close()
     return time
@@ -88,10 +88,10 @@ export class Animation {
     context.drawImage(image, 0, 0)
     canvas.dataset.frame = this.frame
     if (!canvas.isConnected) this.viewer.cover(canvas, true)
-    this.place()
+    this.position()
   }
 
-  place() {
+  position() {
     const { viewport, source } = this.viewer
     if (!viewport || !source || !this.canvas.isConnected) return
     const { width, height } = source.pyramid.imageSize
@@ -106,7 +106,7 @@ export class Animation {
     context.drawImage(this.canvas, 0, 0, width, height)
   }
 
-  tell() { this.viewer.dispatchEvent(new CustomEvent('motion', { detail: this.plays })) }
+  notify() { this.viewer.dispatchEvent(new CustomEvent('motion', { detail: this.plays })) }
 
   close() {
     this.closed.abort()

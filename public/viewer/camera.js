@@ -7,28 +7,31 @@ import { SmoothZoom } from '../motion/smooth-zoom.js'
 import { ZoomAnimation } from '../motion/zoom-animation.js'
 import { isPanorama } from './zoom-levels.js'
 
-const FLIGHT = 260 // ms
+const FLY_DURATION = 260 // ms
 const WHEEL_PAUSE = 800 // ms
 const QUICK_ZOOM = 110 // CSS px to double the scale
 
 /** The view of an image and its movement by gestures, keys and programs, in CSS pixels of the window and milliseconds. */
 export class Camera {
+  #dragState = null
+  #quickZoomStart = null
+  #wheelZoom = { zoom: null, time: -Infinity, shown: null }
+
   constructor(image, window, options = {}) {
     this.image = image
     this.options = options
-    this.kept = 'contain'
+    this.fitMode = 'contain'
     this.ratio = 1 // device pixels per CSS pixel
     this.viewport = Viewport.fitting(image, 'contain', window)
     if (isPanorama(image, window)) {
-      this.kept = null
+      this.fitMode = null
       const cover = Math.min(fitScale('cover', image, window), 1)
       // A strip is shown from its start.
-      this.viewport = this.settle(this.viewport.with({ scale: cover, x: 0, y: 0 }))
+      this.viewport = this.#clampToLimits(this.viewport.with({ scale: cover, x: 0, y: 0 }))
     }
-    this.motion = this.hold = null
+    this.motion = null
     /** The distance in CSS pixels by which a drag is past the left (> 0) or right (< 0) edge. */
     this.pull = 0
-    this.wheeling = { chase: null, time: -Infinity, shown: null }
   }
 
   get window() { return this.viewport }
@@ -46,7 +49,7 @@ export class Camera {
 
   get destination() { return this.motion ? this.motion.destination : this.viewport }
 
-  get isOutside() { return !same(this.settle(this.viewport), this.viewport) }
+  get isOutside() { return !same(this.#clampToLimits(this.viewport), this.viewport) }
 
   /**
    * Whether the image is larger than the window along an axis of the screen, at its current rotation.
@@ -54,17 +57,17 @@ export class Camera {
    */
   hasRoom(x) {
     const { rotation, scale, width, height } = this.destination
-    const seen = rotation.bounds(this.image.width * scale, this.image.height * scale)
-    return x !== 0 ? seen.width > width + 0.5 : seen.height > height + 0.5
+    const bounds = rotation.bounds(this.image.width * scale, this.image.height * scale)
+    return x !== 0 ? bounds.width > width + 0.5 : bounds.height > height + 0.5
   }
 
-  get isHeld() { return this.hold !== null }
+  get isHeld() { return this.#dragState !== null }
 
   advance(now) {
     if (!this.motion) return false
     const { viewport, done } = this.motion.at(now)
     this.viewport = viewport
-    if (this.motion === this.wheeling.chase) this.wheeling.shown = viewport
+    if (this.motion === this.#wheelZoom.zoom) this.#wheelZoom.shown = viewport
     if (done) this.motion = null
     return true
   }
@@ -82,27 +85,28 @@ export class Camera {
    * @param {number} [now] ms; required if the view may be in motion
    */
   reshape({ rotation, ...window }, now) {
-    const { hold, pull, motion } = this
+    const { pull, motion } = this
+    const dragState = this.#dragState
     const reshaped = (viewport) => viewport.with({ rotation: rotation ?? viewport.rotation }).resized(window)
-    const kept = this.kept === 'none' ? null : this.kept
+    const fitMode = this.fitMode === 'none' ? null : this.fitMode
     const before = this.destination
-    const fit = kept ?? (before.scale <= this.limitsOf(before).minimum * 1.0001 && 'contain')
+    const fit = fitMode ?? (before.scale <= this.limitsOf(before).minimum * 1.0001 && 'contain')
     const after = reshaped(before)
-    const end = fit ? this.fitted(fit, after) : this.settle(after)
+    const end = fit ? this.#fitted(fit, after) : this.#clampToLimits(after)
     this.stop()
-    this.hold = null
+    this.#dragState = null
     this.viewport = motion ? reshaped(this.viewport) : end
-    if (motion) this.flyTo(end, now)
+    if (motion) this.#flyTo(end, now)
     // Fingers that are down continue the drag.
-    if (hold) this.grab(hold.last, pull)
+    if (dragState) this.grab(dragState.last, pull)
   }
 
   /** Restores the view of another camera of the same image, possibly in another window: its fit, or the same center. */
-  comeBack({ viewport, kept }) {
+  restore({ viewport, fitMode }) {
     const { width, height } = this.window
     this.stop()
     this.viewport = viewport
-    this.kept = kept
+    this.fitMode = fitMode
     this.reshape({ width, height })
   }
 
@@ -115,19 +119,19 @@ export class Camera {
   }
 
   /** Returns a viewport with the scale of a fit. */
-  fitted(fit, viewport) {
+  #fitted(fit, viewport) {
     const scale = limited(this.scaleOf(fit, viewport), this.limitsOf(viewport))
     // The original size keeps the center of the view.
     const center = fit === 'none' ? viewport.imageCenter : { x: this.image.width / 2, y: this.image.height / 2 }
     return viewport.with({ scale }).centered(center).clamped(this.image)
   }
 
-  settle(viewport, anchor) { return viewport.settled(this.image, this.limitsOf(viewport), { anchor }) }
+  #clampToLimits(viewport, anchor) { return viewport.settled(this.image, this.limitsOf(viewport), { anchor }) }
 
   show(viewport) {
     this.stop()
-    this.kept = null
-    this.viewport = this.settle(viewport)
+    this.fitMode = null
+    this.viewport = this.#clampToLimits(viewport)
   }
 
   /** Applies other limits immediately. */
@@ -136,20 +140,20 @@ export class Camera {
     this.reshape({}, now)
   }
 
-  look(center) { this.show(this.destination.centered(center)) }
+  centerOn(center) { this.show(this.destination.centered(center)) }
 
-  flyTo(viewport, now) {
-    this.hold = null
-    if (this.options.calm) {
+  #flyTo(viewport, now) {
+    this.#dragState = null
+    if (this.options.reducedMotion) {
       this.motion = null
       this.viewport = viewport
-    } else this.motion = new ZoomAnimation(this.viewport, viewport, now, FLIGHT)
+    } else this.motion = new ZoomAnimation(this.viewport, viewport, now, FLY_DURATION)
   }
 
   fit(fit, now) {
-    const whole = this.fitted(fit, this.destination)
-    this.kept = fit
-    this.flyTo(whole, now)
+    const fitted = this.#fitted(fit, this.destination)
+    this.fitMode = fit
+    this.#flyTo(fitted, now)
   }
 
   /**
@@ -158,19 +162,19 @@ export class Camera {
    *   motion)
    */
   zoomTo(scale, point, now, from = this.destination) {
-    this.kept = null
-    this.flyTo(this.settle(from.scaled(limited(scale, this.limitsOf(from)), point), point), now)
+    this.fitMode = null
+    this.#flyTo(this.#clampToLimits(from.scaled(limited(scale, this.limitsOf(from)), point), point), now)
   }
 
   zoomToRegion(region, now) {
-    this.kept = null
+    this.fitMode = null
     const destination = this.destination
-    this.flyTo(this.settle(destination.zoomed(region, this.limitsOf(destination))), now)
+    this.#flyTo(this.#clampToLimits(destination.zoomed(region, this.limitsOf(destination))), now)
   }
 
   panTo(center, now) {
-    this.kept = null
-    this.flyTo(this.settle(this.destination.centered(center)), now)
+    this.fitMode = null
+    this.#flyTo(this.#clampToLimits(this.destination.centered(center)), now)
   }
 
   panBy(x, y, now) {
@@ -200,57 +204,58 @@ export class Camera {
     const past = within.rotation.undo({ x: pull, y: 0 })
     const start = within.with({ x: within.x - past.x, y: within.y - past.y })
     // If one of two fingers lifts, the scale springs back around their last midpoint.
-    const anchor = points.length === 1 && this.hold?.points.length === 2 ? this.hold.anchor : middle
+    const anchor = points.length === 1 && this.#dragState?.points.length === 2 ? this.#dragState.anchor : middle
     this.pull = pull
-    this.hold = { points, start, image: start.imagePoint(middle), anchor, last: points }
-    this.quick = null
+    this.#dragState = { points, start, image: start.imagePoint(middle), anchor, last: points }
+    this.#quickZoomStart = null
   }
 
   drag(points) {
-    const { hold } = this
-    if (!hold || points.length !== hold.points.length) return
-    hold.last = points
-    const middle = hold.anchor = midpoint(points)
-    let wanted = hold.start
+    const dragState = this.#dragState
+    if (!dragState || points.length !== dragState.points.length) return
+    dragState.last = points
+    const middle = dragState.anchor = midpoint(points)
+    let target = dragState.start
     if (points.length === 2) {
-      this.kept = null
-      const scale = hold.start.scale * distance(points) / Math.max(distance(hold.points), 1)
-      const { degrees, isFlipped } = hold.start.rotation
-      const rotation = this.options.turning
-        ? new Rotation(degrees + angle(points) - angle(hold.points), isFlipped) : hold.start.rotation
-      wanted = wanted.with({ scale, rotation })
+      this.fitMode = null
+      const scale = dragState.start.scale * distance(points) / Math.max(distance(dragState.points), 1)
+      const { degrees, isFlipped } = dragState.start.rotation
+      const rotation = this.options.twoFingerRotation
+        ? new Rotation(degrees + angle(points) - angle(dragState.points), isFlipped) : dragState.start.rotation
+      target = target.with({ scale, rotation })
     }
-    wanted = wanted.placing(hold.image, middle)
-    if (points.length === 1 && this.options.paging) wanted = this.pulled(wanted)
-    this.viewport = wanted.rubberBanded(this.image, this.limitsOf(wanted), { anchor: middle, isZooming: points.length === 2 })
+    target = target.placing(dragState.image, middle)
+    if (points.length === 1 && this.options.paging) target = this.#pulled(target)
+    this.viewport = target.rubberBanded(this.image, this.limitsOf(target), { anchor: middle, isZooming: points.length === 2 })
   }
 
-  pulled(wanted) {
-    const inside = wanted.clamped(this.image)
-    const past = wanted.rotation.apply({ x: inside.x - wanted.x, y: inside.y - wanted.y })
+  #pulled(target) {
+    const inside = target.clamped(this.image)
+    const past = target.rotation.apply({ x: inside.x - target.x, y: inside.y - target.y })
     this.pull = Math.abs(past.x) < 1e-6 ? 0 : past.x
-    const back = wanted.rotation.undo({ x: this.pull, y: 0 })
-    return wanted.with({ x: wanted.x + back.x, y: wanted.y + back.y })
+    const back = target.rotation.undo({ x: this.pull, y: 0 })
+    return target.with({ x: target.x + back.x, y: target.y + back.y })
   }
 
   release(velocity, now) {
-    const { hold, pull, viewport } = this
-    this.hold = this.quick = null
+    const { pull, viewport } = this
+    const dragState = this.#dragState
+    this.#dragState = this.#quickZoomStart = null
     this.pull = 0
-    if (!hold || pull !== 0) {
-      if (hold) this.flyTo(this.settle(viewport), now)
+    if (!dragState || pull !== 0) {
+      if (dragState) this.#flyTo(this.#clampToLimits(viewport), now)
       return
     }
-    const rest = this.settle(viewport, hold.anchor)
-    const outside = rest.scale !== viewport.scale
-    if (this.options.calm || outside) {
-      if (!same(rest, viewport)) this.flyTo(rest, now)
+    const target = this.#clampToLimits(viewport, dragState.anchor)
+    const isOutside = target.scale !== viewport.scale
+    if (this.options.reducedMotion || isOutside) {
+      if (!same(target, viewport)) this.#flyTo(target, now)
       return
     }
-    const way = viewport.rotation.undo(velocity)
-    if (!same(rest, viewport) || Math.hypot(way.x, way.y) > 0.05) {
-      if (Math.hypot(way.x, way.y) > 0.05) this.kept = null
-      this.motion = new InertialPan(viewport, { x: -way.x, y: -way.y }, this.image, now)
+    const velocityInImage = viewport.rotation.undo(velocity)
+    if (!same(target, viewport) || Math.hypot(velocityInImage.x, velocityInImage.y) > 0.05) {
+      if (Math.hypot(velocityInImage.x, velocityInImage.y) > 0.05) this.fitMode = null
+      this.motion = new InertialPan(viewport, { x: -velocityInImage.x, y: -velocityInImage.y }, this.image, now)
     }
   }
 
@@ -261,18 +266,18 @@ export class Camera {
    * @param {number} now ms
    */
   wheel(point, factor, now, isPinch = false) {
-    this.hold = null
-    this.kept = null
-    const { chase: last, time, shown } = this.wheeling
-    const goesOn = last && now - time < WHEEL_PAUSE && Math.hypot(last.anchor.x - point.x, last.anchor.y - point.y) <= 1
+    this.#dragState = null
+    this.fitMode = null
+    const { zoom: last, time, shown } = this.#wheelZoom
+    const isContinued = last && now - time < WHEEL_PAUSE && Math.hypot(last.anchor.x - point.x, last.anchor.y - point.y) <= 1
       && (this.motion === last || this.viewport === shown)
-    const chase = goesOn ? last : new SmoothZoom(this.viewport, point, this.image, this.limits, now)
-    chase.wanted = limited(chase.wanted * factor, this.limits)
-    if (this.motion !== chase) chase.time = now
-    const isAtOnce = this.options.calm || isPinch
-    this.motion = isAtOnce ? null : chase
-    if (isAtOnce) this.viewport = chase.view(chase.scale = chase.wanted)
-    this.wheeling = { chase, time: now, shown: this.viewport }
+    const zoom = isContinued ? last : new SmoothZoom(this.viewport, point, this.image, this.limits, now)
+    zoom.targetScale = limited(zoom.targetScale * factor, this.limits)
+    if (this.motion !== zoom) zoom.time = now
+    const isImmediate = this.options.reducedMotion || isPinch
+    this.motion = isImmediate ? null : zoom
+    if (isImmediate) this.viewport = zoom.view(zoom.scale = zoom.targetScale)
+    this.#wheelZoom = { zoom, time: now, shown: this.viewport }
   }
 
   /**
@@ -282,21 +287,21 @@ export class Camera {
   scroll(x, y) {
     // Momentum from an earlier gesture must not disturb an animation.
     if (this.motion && !(this.motion instanceof InertialPan)) return false
-    const moved = this.along(x, y)
+    const moved = this.#panned(x, y)
     if (same(moved, this.viewport)) return false
     this.stop()
-    this.hold = this.kept = null
+    this.#dragState = this.fitMode = null
     this.viewport = moved
     return true
   }
 
   /** Whether the image continues in a direction: -1, 0 or 1 on each axis. */
-  goesOn(x, y) { return !same(this.along(x, y), this.viewport) }
+  canPan(x, y) { return !same(this.#panned(x, y), this.viewport) }
 
-  along(x, y) {
+  #panned(x, y) {
     const { viewport } = this
-    const way = viewport.rotation.undo({ x, y })
-    return viewport.with({ x: viewport.x + way.x, y: viewport.y + way.y }).clamped(this.image)
+    const offset = viewport.rotation.undo({ x, y })
+    return viewport.with({ x: viewport.x + offset.x, y: viewport.y + offset.y }).clamped(this.image)
   }
 
   doubleTap(point, now) {
@@ -312,11 +317,11 @@ export class Camera {
   }
 
   quickZoom(anchor, travel) {
-    this.kept = null
-    this.quick ??= { from: this.viewport, anchor }
-    const { from } = this.quick
-    const wanted = from.scaled(from.scale * 2 ** (travel / QUICK_ZOOM), anchor)
-    this.viewport = wanted.rubberBanded(this.image, this.limits, { anchor, isZooming: true })
+    this.fitMode = null
+    this.#quickZoomStart ??= { from: this.viewport, anchor }
+    const { from } = this.#quickZoomStart
+    const target = from.scaled(from.scale * 2 ** (travel / QUICK_ZOOM), anchor)
+    this.viewport = target.rubberBanded(this.image, this.limits, { anchor, isZooming: true })
   }
 }
 

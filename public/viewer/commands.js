@@ -1,5 +1,5 @@
 import { withMenus } from '../menus/lazy-menus.js'
-import { close } from './viewer-gestures.js'
+import { requestClose } from './viewer-gestures.js'
 import { nextZoomLevel } from './zoom-levels.js'
 
 const STEP = { pan: 96, zoom: 1.5 }
@@ -29,19 +29,19 @@ export function keyCommand(event) {
 export function commands(viewer, pager) {
   // Pans where the image continues in that direction, otherwise turns to the page there.
   const arrow = (x, y) => () => {
-    const way = pager.wayOf(x, y)
-    let turns = true
+    const steps = pager.stepsToward(x, y)
+    let turnsPage = true
     viewer.change((camera, now) => {
-      turns = way !== 0 && !camera.hasRoom(x)
-      if (turns) return false
+      turnsPage = steps !== 0 && !camera.hasRoom(x)
+      if (turnsPage) return false
       camera.panBy(x * STEP.pan, y * STEP.pan, now)
     })
-    if (turns) viewer.goBy(way)
+    if (turnsPage) viewer.goBy(steps)
   }
   return {
     ArrowLeft: arrow(-1, 0), ArrowRight: arrow(1, 0), ArrowUp: arrow(0, -1), ArrowDown: arrow(0, 1),
-    pageLeft: () => viewer.goBy(pager.wayOf(-1, 0)),
-    pageRight: () => viewer.goBy(pager.wayOf(1, 0)),
+    pageLeft: () => viewer.goBy(pager.stepsToward(-1, 0)),
+    pageRight: () => viewer.goBy(pager.stepsToward(1, 0)),
     zoomIn: () => viewer.zoomBy(STEP.zoom),
     zoomOut: () => viewer.zoomBy(1 / STEP.zoom),
     whole: () => viewer.fit(),
@@ -58,7 +58,7 @@ export function commands(viewer, pager) {
       if (document.fullscreenElement) document.exitFullscreen()
       else (viewer.screen ?? viewer).requestFullscreen().catch(() => {})
     },
-    close: () => document.fullscreenElement ? document.exitFullscreen() : close(viewer, 'key'),
+    close: () => document.fullscreenElement ? document.exitFullscreen() : requestClose(viewer, 'key'),
     filmstrip: () => {
       viewer.toggleAttribute('filmstrip')
       viewer.dispatchEvent(new Event('ui-toggle'))

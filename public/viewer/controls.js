@@ -1,5 +1,5 @@
 import { percent } from './descriptions.js'
-import { button, make } from './element.js'
+import { button, createElement } from './element.js'
 import { icon } from './icons.js'
 
 /** The control bar of a viewer and its scale bar. */
@@ -8,11 +8,11 @@ export class Controls {
   constructor(run) {
     const press = (name) => {
       const element = button(name, '', () => run(name), icon(name))
-      element.dataset.says = name
+      element.dataset.message = name
       return element
     }
-    this.scale = make('span', { className: 'scale' })
-    this.ruler = make('span', { className: 'ruler', hidden: true })
+    this.scale = createElement('span', { className: 'scale' })
+    this.ruler = createElement('span', { className: 'ruler', hidden: true })
     this.play = press('play')
     this.play.hidden = true
     this.play.dataset.plays = ''
@@ -20,28 +20,28 @@ export class Controls {
     this.strip.hidden = true
     const more = press('more')
     more.ariaHasPopup = 'menu'
-    this.bar = make('div', { className: 'controls', role: 'toolbar' },
-      this.play, press('zoomOut'), this.scale, press('zoomIn'), make('span', { className: 'rule' }),
+    this.bar = createElement('div', { className: 'controls', role: 'toolbar' },
+      this.play, press('zoomOut'), this.scale, press('zoomIn'), createElement('span', { className: 'rule' }),
       press('fit'), press('rotate'), this.strip, press('fullscreen'), more)
     this.bar.part.add('controls')
   }
 
   /**
    * Sets the labels in a language.
-   * @param {import('../text/language.js').Say} say
+   * @param {import('../i18n/translator.js').Translate} t
    */
-  name(say) {
-    this.say = say
-    this.bar.ariaLabel = say('controls')
-    for (const element of this.bar.querySelectorAll('button')) element.title = element.ariaLabel = say(element.dataset.says)
+  updateLabels(t) {
+    this.t = t
+    this.bar.ariaLabel = t('controls')
+    for (const element of this.bar.querySelectorAll('button')) element.title = element.ariaLabel = t(element.dataset.message)
   }
 
   showMotion(plays) {
     this.play.hidden = plays === null
     const name = plays ? 'pause' : 'play'
     this.play.replaceChildren(icon(name))
-    this.play.dataset.says = name
-    this.play.title = this.play.ariaLabel = this.say(name)
+    this.play.dataset.message = name
+    this.play.title = this.play.ariaLabel = this.t(name)
   }
 
   /** Hides the scale, because no image is open. */
@@ -53,14 +53,14 @@ export class Controls {
   /**
    * Shows the scale.
    * @param {number} scale device pixels per image pixel
-   * @param {{ words: string, length: number } | null} bar the text and the length of the scale bar, in CSS pixels
+   * @param {{ text: string, length: number } | null} bar the text and the length of the scale bar, in CSS pixels
    */
   show(scale, bar) {
-    const words = this.say('scale', { percent: percent(scale) })
-    if (this.scale.textContent !== words) this.scale.textContent = words
+    const text = this.t('scale', { percent: percent(scale) })
+    if (this.scale.textContent !== text) this.scale.textContent = text
     this.ruler.hidden = !bar
     if (!bar) return
-    this.ruler.textContent = bar.words
+    this.ruler.textContent = bar.text
     this.ruler.style.width = `${bar.length}px`
   }
 }

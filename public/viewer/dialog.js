@@ -1,5 +1,5 @@
-import { reading } from '../text/reading.js'
-import { button, make } from './element.js'
+import { viewerTranslator } from '../i18n/viewer.js'
+import { button, createElement } from './element.js'
 
 /**
  * Shows a modal dialog.
@@ -11,8 +11,8 @@ import { button, make } from './element.js'
  */
 export function showDialog(root, heading, body, className = '') {
   root.querySelector('dialog')?.remove()
-  const dialog = make('dialog', { className, ariaLabel: heading }, make('h2', { textContent: heading }), ...body,
-    button('wide', reading(root)('close'), () => dialog.close()))
+  const dialog = createElement('dialog', { className, ariaLabel: heading }, createElement('h2', { textContent: heading }), ...body,
+    button('wide', viewerTranslator(root)('close'), () => dialog.close()))
   dialog.onclose = () => {
     // The key that closed the dialog is still being dispatched to it.
     setTimeout(() => dialog.remove())
@@ -31,23 +31,23 @@ export function showDialog(root, heading, body, className = '') {
  * @param {[string, string][]} pairs
  */
 export function pairList(pairs) {
-  return make('dl', {}, ...pairs.flatMap(([name, value]) =>
-    [make('dt', { textContent: name }), make('dd', { textContent: value })]))
+  return createElement('dl', {}, ...pairs.flatMap(([name, value]) =>
+    [createElement('dt', { textContent: name }), createElement('dd', { textContent: value })]))
 }
 
 /**
  * Copies text. If that is not allowed, shows it in a dialog for manual copying.
  * @param {any} root the container, as for `showDialog`
  * @param {string} heading
- * @param {string} words
+ * @param {string} text
  * @returns {Promise<boolean>} whether the text was copied
  */
-export async function copyText(root, heading, words) {
+export async function copyText(root, heading, text) {
   try {
-    await navigator.clipboard.writeText(words)
+    await navigator.clipboard.writeText(text)
     return true
   } catch {
-    const field = make('textarea', { readOnly: true, rows: 4, value: words, ariaLabel: heading })
+    const field = createElement('textarea', { readOnly: true, rows: 4, value: text, ariaLabel: heading })
     showDialog(root, heading, [field])
     field.select()
     return false

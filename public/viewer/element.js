@@ -8,7 +8,7 @@ export const Element = globalThis.HTMLElement ?? /** @type {typeof HTMLElement} 
  * @param {(Node | string)[]} children
  * @returns {any}
  */
-export function make(name, properties, ...children) {
+export function createElement(name, properties, ...children) {
   const element = Object.assign(document.createElement(name), properties)
   element.append(...children)
   return element
@@ -23,7 +23,7 @@ export function make(name, properties, ...children) {
  * @returns {any}
  */
 export function button(className, title, onclick, child = title) {
-  return make('button', { type: 'button', className, title, ariaLabel: title, onclick }, child)
+  return createElement('button', { type: 'button', className, title, ariaLabel: title, onclick }, child)
 }
 
 /**
@@ -31,6 +31,6 @@ export function button(className, title, onclick, child = title) {
  * @param {string} name
  * @param {typeof Element} element
  */
-export function define(name, element) {
+export function defineElement(name, element) {
   if (globalThis.customElements && !customElements.get(name)) customElements.define(name, element)
 }

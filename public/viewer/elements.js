@@ -1,8 +1,8 @@
 import { ZigguratZoom } from '../zoom/ziggurat-zoom.js'
-import { define } from './element.js'
+import { defineElement } from './element.js'
 import { ZigguratViewer } from './ziggurat-viewer.js'
 
 export { ZigguratViewer, ZigguratZoom }
 
-define('ziggurat-viewer', ZigguratViewer)
-define('ziggurat-zoom', ZigguratZoom)
+defineElement('ziggurat-viewer', ZigguratViewer)
+defineElement('ziggurat-zoom', ZigguratZoom)

@@ -1,15 +1,15 @@
-import { make } from './element.js'
+import { createElement } from './element.js'
 
 /** The overview of the whole image with the visible part. A press or drag in it moves the view. */
 export class Navigator {
   constructor(goTo) {
-    this.picture = make('canvas')
+    this.picture = createElement('canvas')
     this.frame = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
-    this.seen = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
+    this.visibleArea = document.createElementNS('http://www.w3.org/2000/svg', 'polygon')
     // A narrow image is shown wider than it is, so that it can be seen and pressed.
     this.frame.setAttribute('preserveAspectRatio', 'none')
-    this.frame.append(this.seen)
-    this.element = make('div', { className: 'navigator', ariaHidden: true, hidden: true }, this.picture, this.frame)
+    this.frame.append(this.visibleArea)
+    this.element = createElement('div', { className: 'navigator', ariaHidden: true, hidden: true }, this.picture, this.frame)
     this.element.part.add('navigator')
     this.image = { width: 1, height: 1 }
     const point = (event) => {
@@ -46,10 +46,10 @@ export class Navigator {
   show(viewport) {
     const { width, height } = viewport
     const { image } = this
-    const wholeIsSeen = [[0, 0], [image.width, 0], [image.width, image.height], [0, image.height]]
+    const isWholeVisible = [[0, 0], [image.width, 0], [image.width, image.height], [0, image.height]]
       .map(([x, y]) => viewport.viewportPoint({ x, y }))
       .every(({ x, y }) => x > -1 && y > -1 && x < width + 1 && y < height + 1)
-    this.element.hidden = !this.isOpen || wholeIsSeen
-    this.seen.setAttribute('points', viewport.corners.map(({ x, y }) => `${x},${y}`).join(' '))
+    this.element.hidden = !this.isOpen || isWholeVisible
+    this.visibleArea.setAttribute('points', viewport.corners.map(({ x, y }) => `${x},${y}`).join(' '))
   }
 }

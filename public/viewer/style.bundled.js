@@ -3,7 +3,7 @@ import css from './viewer.css'
 /**
  * The bundled version of `style.js`, by which `packaging/bundle-pages` replaces it: the style sheet is part of the script.
  */
-export function styled(root) {
+export function loadStyles(root) {
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(css)
   root.adoptedStyleSheets = [sheet]

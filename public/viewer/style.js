@@ -5,4 +5,4 @@ import { adoptSheet } from './sheet.js'
  * @param {ShadowRoot} root
  * @returns {Promise<void>} resolves when the sheet applies or cannot be loaded; until then, nothing has its position or size
  */
-export function styled(root) { return adoptSheet(root, new URL('./viewer.css', import.meta.url)) }
+export function loadStyles(root) { return adoptSheet(root, new URL('./viewer.css', import.meta.url)) }

@@ -11,8 +11,8 @@ import { isPanorama } from './zoom-levels.js'
  * @returns {string} with the `#`; empty for the initial view of an image
  */
 export function encodeView(viewport, image) {
-  const turned = rotationParameters(viewport.rotation)
-  if (image && isWhole(viewport, image)) return turned || isPanorama(image, viewport) ? `#fit=contain${turned}` : ''
+  const rotation = rotationParameters(viewport.rotation)
+  if (image && isWhole(viewport, image)) return rotation || isPanorama(image, viewport) ? `#fit=contain${rotation}` : ''
   return `#${parameters(viewport)}`
 }
 
@@ -56,12 +56,12 @@ export function decodeView(hash, window, image) {
   if (fit) return image && FITS.includes(fit) ? Viewport.fitting(image, fit, { width, height }, rotation) : null
   const scale = number('scale', NaN)
   if (!(scale > 0 && scale < Infinity)) return null
-  const made = { width: number('width', width), height: number('height', height) }
+  const saved = { width: number('width', width), height: number('height', height) }
   const [x, y] = [number('x', 0), number('y', 0)]
-  if (![x, y].every(Number.isFinite) || ![made.width, made.height].every((side) => side > 0 && side < Infinity)) return null
-  const asMade = new Viewport({ ...made, scale, x, y, rotation })
-  const viewport = asMade.with({ width, height, scale: scale * Math.min(width / made.width, height / made.height) })
-  if (!query.has('center')) return viewport.centered(asMade.imageCenter)
+  if (![x, y].every(Number.isFinite) || ![saved.width, saved.height].every((side) => side > 0 && side < Infinity)) return null
+  const savedViewport = new Viewport({ ...saved, scale, x, y, rotation })
+  const viewport = savedViewport.with({ width, height, scale: scale * Math.min(width / saved.width, height / saved.height) })
+  if (!query.has('center')) return viewport.centered(savedViewport.imageCenter)
   const center = query.get('center').split(',').map(Number)
   return center.length === 2 && center.every(Number.isFinite) ? viewport.centered({ x: center[0], y: center[1] }) : null
 }

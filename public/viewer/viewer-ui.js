@@ -1,16 +1,26 @@
 import { Overlays } from '../control/overlays.js'
+import { loadTranslations, onLocaleChange } from '../i18n/translator.js'
+import { viewerTranslator } from '../i18n/viewer.js'
 import { PageButtons } from '../paging/page-buttons.js'
-import { loadTranslations, onLocaleChange } from '../text/language.js'
-import { reading } from '../text/reading.js'
 import { Controls } from './controls.js'
 import { describeView, scaleBar } from './descriptions.js'
-import { make } from './element.js'
+import { createElement } from './element.js'
 import { Navigator } from './navigator.js'
 import { RetryController, isRetryable } from './retry-controller.js'
-import { styled } from './style.js'
+import { loadStyles } from './style.js'
 
 /** The user interface of a viewer around the image. */
 export class ViewerUI {
+  #liveRegion = createElement('p', { className: 'spoken', role: 'status' })
+  #sizer = createElement('div', { className: 'room' })
+  #retryController = new RetryController()
+  #pageButtons
+  /** Whether the page has set the accessible name. */
+  #hasOwnName
+  /** The parameters of the last call of `show`. */
+  #lastShown = null
+  #noticeTimer = 0
+
   /**
    * @param {ShadowRoot} root
    * @param {{ run: (command: string) => void, goTo: (center: { x: number, y: number }) => void }} viewer executes the
@@ -18,61 +28,58 @@ export class ViewerUI {
    */
   constructor(root, { run, goTo }) {
     this.root = root
-    this.canvas = make('canvas', { className: 'picture' })
-    const slot = make('slot', { hidden: true })
-    this.track = make('div', { className: 'track' }, this.canvas, slot)
-    this.surface = make('div', { className: 'surface' }, this.track)
+    this.canvas = createElement('canvas', { className: 'picture' })
+    const slot = createElement('slot', { hidden: true })
+    this.track = createElement('div', { className: 'track' }, this.canvas, slot)
+    this.surface = createElement('div', { className: 'surface' }, this.track)
     this.overlays = new Overlays(root.host, slot, this.surface)
-    this.notice = make('p', { className: 'notice', role: 'status', hidden: true })
-    this.spoken = make('p', { className: 'spoken', role: 'status' })
-    this.progress = make('div', { className: 'progress', ariaHidden: true })
+    this.notice = createElement('p', { className: 'notice', role: 'status', hidden: true })
+    this.progress = createElement('div', { className: 'progress', ariaHidden: true })
     this.controls = new Controls(run)
-    this.pageButtons = new PageButtons(run, this.controls.strip)
+    this.#pageButtons = new PageButtons(run, this.controls.strip)
     this.navigator = new Navigator(goTo)
     this.controls.bar.hidden = true
-    this.recovery = new RetryController()
-    this.name()
-    this.room = make('div', { className: 'room' })
-    this.styled = styled(root)
-    this.styled.then(() => { this.controls.bar.hidden = false })
+    this.#updateLabels()
+    this.stylesLoaded = loadStyles(root)
+    this.stylesLoaded.then(() => { this.controls.bar.hidden = false })
     root.append(
-      this.room, this.surface, this.progress, this.navigator.element, this.notice, this.recovery.element, this.spoken, this.controls.ruler,
-      ...this.pageButtons.elements, this.controls.bar)
+      this.#sizer, this.surface, this.progress, this.navigator.element, this.notice, this.#retryController.element, this.#liveRegion, this.controls.ruler,
+      ...this.#pageButtons.elements, this.controls.bar)
   }
 
   /**
    * Keeps all text in the language of the element.
    * @param {AbortSignal} signal removes the listener
    */
-  follow(signal) {
-    this.hasName ??= this.root.host.hasAttribute('aria-label')
-    onLocaleChange(this.root.host, () => this.name(), signal)
+  followLocale(signal) {
+    this.#hasOwnName ??= this.root.host.hasAttribute('aria-label')
+    onLocaleChange(this.root.host, () => this.#updateLabels(), signal)
   }
 
   /** Updates the text after the element's `lang` changed. */
-  async rename() {
+  async changeLocale() {
     await loadTranslations(this.root.host)
-    this.name()
+    this.#updateLabels()
   }
 
   /** Updates all text that depends only on the language. */
-  name() {
+  #updateLabels() {
     /** The function that returns the viewer's messages. */
-    this.words = reading(this.root.host)
-    this.controls.name(this.words)
-    this.recovery.name(this.words)
+    this.t = viewerTranslator(this.root.host)
+    this.controls.updateLabels(this.t)
+    this.#retryController.updateLabels(this.t)
     if (this.pager) this.showPages(this.pager)
-    if (this.shown) this.show(...this.shown)
-    this.call(this.title)
+    if (this.#lastShown) this.show(...this.#lastShown)
+    this.setTitle(this.title)
   }
 
   /**
    * Sets the accessible name to the image's title, unless the page has set one.
    * @param {string} [title]
    */
-  call(title) {
+  setTitle(title) {
     this.title = title
-    if (this.hasName === false) this.root.host.ariaLabel = title || this.words('viewer')
+    if (this.#hasOwnName === false) this.root.host.ariaLabel = title || this.t('viewer')
   }
 
   /**
@@ -88,26 +95,26 @@ export class ViewerUI {
 
   /**
    * Shows a message in the middle of the image.
-   * @param {string} words
+   * @param {string} text
    * @param {number} [time] the duration in ms; unlimited if absent
    */
-  say(words, time = 0) {
-    clearTimeout(this.noticeTimer)
+  showMessage(text, time = 0) {
+    clearTimeout(this.#noticeTimer)
     // An unchanged message is not announced again.
-    if (this.notice.textContent !== words) this.notice.textContent = words
-    this.notice.hidden = !words
-    if (time) this.noticeTimer = setTimeout(() => this.say(''), time)
+    if (this.notice.textContent !== text) this.notice.textContent = text
+    this.notice.hidden = !text
+    if (time) this.#noticeTimer = setTimeout(() => this.showMessage(''), time)
   }
 
   /**
    * Reports the tiles of the view that were given up. Unreachable ones are retried automatically, refused ones by the
    * button.
    */
-  tellMissing(count, stage) {
-    this.say(count ? this.words('missingTiles', { count }) : '')
-    const { mayCome, isRefused } = stage.loader
-    if (count && (mayCome || isRefused)) this.recovery.wait((byHand) => stage.retry(byHand), mayCome)
-    else this.recovery.stop()
+  showMissingTiles(count, renderer) {
+    this.showMessage(count ? this.t('missingTiles', { count }) : '')
+    const { hasUnreachable, hasRefused } = renderer.loader
+    if (count && (hasUnreachable || hasRefused)) this.#retryController.schedule((isManual) => renderer.retry(isManual), hasUnreachable)
+    else this.#retryController.stop()
   }
 
   /**
@@ -116,27 +123,27 @@ export class ViewerUI {
    * @param {unknown} what the address or source
    * @param {() => void} open opens it again, if it is still wanted
    */
-  fail(error, what, open) {
+  showError(error, what, open) {
     this.root.host.toggleAttribute('failed', true)
     this.showProgress(1)
-    if (error.format) return this.say(this.words('notShown', { format: formatName(error.format) }))
-    this.say(this.words(error.reason ?? (error.status === 404 ? 'notThere' : 'unreachable'), error.values))
-    if (error.status !== 404) this.recovery.reopen(what, isRetryable(error), open)
+    if (error.format) return this.showMessage(this.t('notShown', { format: formatName(error.format) }))
+    this.showMessage(this.t(error.reason ?? (error.status === 404 ? 'notThere' : 'unreachable'), error.values))
+    if (error.status !== 404) this.#retryController.reopen(what, isRetryable(error), open)
   }
 
   /** Removes all information about the image that was open. */
   clear() {
-    this.shown = null
+    this.#lastShown = null
     this.root.host.toggleAttribute('failed', false)
     this.navigator.close()
     this.overlays.show(null)
-    this.recovery.stop()
-    this.say('')
+    this.#retryController.stop()
+    this.showMessage('')
   }
 
   /** Shows the state without an image. */
   empty() {
-    this.call()
+    this.setTitle()
     this.showProgress(1)
     this.controls.hide()
   }
@@ -147,30 +154,30 @@ export class ViewerUI {
    */
   showPages(pager) {
     this.pager = pager
-    this.pageButtons.show(pager, this.words)
+    this.#pageButtons.show(pager, this.t)
   }
 
   /** Gives an element without a height of its own the height of the image for its width. */
-  takeRoom({ width, height }) { this.room.style.aspectRatio = `${width} / ${height}` }
+  setAspectRatio({ width, height }) { this.#sizer.style.aspectRatio = `${width} / ${height}` }
 
   /** Shows the scale, the overview and the overlays of a view. */
   show(viewport, source, ratio) {
-    this.shown = [viewport, source, ratio]
+    this.#lastShown = [viewport, source, ratio]
     const microns = source.details.micronsPerPixel
-    this.controls.show(viewport.scale * ratio, microns > 0 ? scaleBar(microns, viewport.scale, this.words) : null)
+    this.controls.show(viewport.scale * ratio, microns > 0 ? scaleBar(microns, viewport.scale, this.t) : null)
     this.navigator.show(viewport)
     this.overlays.show(viewport)
   }
 
   /**
    * Announces a text to users of screen readers.
-   * @param {string} words
+   * @param {string} text
    */
-  speak(words) { this.spoken.textContent = words }
+  #announce(text) { this.#liveRegion.textContent = text }
 
-  speakView(viewport, source, ratio) { this.speak(describeView(source, viewport, ratio, this.words)) }
+  announceView(viewport, source, ratio) { this.#announce(describeView(source, viewport, ratio, this.t)) }
 
-  speakPage(title, index, total) { this.speak(this.words('page', { title, index, total })) }
+  announcePage(title, index, total) { this.#announce(this.t('page', { title, index, total })) }
 
   showProgress(part) {
     this.progress.classList.toggle('busy', part < 1)

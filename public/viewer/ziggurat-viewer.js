@@ -1,42 +1,42 @@
 import { LIMIT_ATTRIBUTES, limits, watchSize } from '../control/limits.js'
 import { ViewControl } from '../control/view-control.js'
 import { CONTROL, ZoomableElement } from '../control/zoomable-element.js'
-import { bindPointerEvents } from '../gestures/surface.js'
+import { bindPointerEvents } from '../gestures/pointer-events.js'
 import { loadMenus, preloadMenus, showFilmstripLazily } from '../menus/lazy-menus.js'
 import { Pager } from '../paging/pager.js'
 import { openSource } from '../sources/open.js'
 import { commands, keyCommand } from './commands.js'
 import { OLD_ATTRIBUTES, currentEvent, renewAttribute } from './deprecated.js'
-import { Stage } from './stage.js'
+import { Renderer } from './renderer.js'
 import { decodeView, viewQuery } from './view-hash.js'
-import { gestures } from './viewer-gestures.js'
+import { viewerGestures } from './viewer-gestures.js'
 import { ViewerUI } from './viewer-ui.js'
 
 /** `<ziggurat-viewer>`: shows an image, or several to page through. Image coordinates are in image pixels. */
 export class ZigguratViewer extends ZoomableElement {
   static observedAttributes = ['src', 'view', 'lang', 'filmstrip', ...LIMIT_ATTRIBUTES, ...OLD_ATTRIBUTES]
 
-  #shell = new ViewerUI(this.attachShadow({ mode: 'open' }), {
-    run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.look(center), 'user'),
+  #ui = new ViewerUI(this.attachShadow({ mode: 'open' }), {
+    run: (command) => this.run(command), goTo: (center) => this.change((camera) => camera.centerOn(center), 'user'),
   })
-  #stage = new Stage(this.#shell.canvas, {
+  #renderer = new Renderer(this.#ui.canvas, {
     moved: () => this.#moved(),
     settled: () => this.#settled(),
-    progress: (part) => this.#shell.showProgress(part),
+    progress: (part) => this.#ui.showProgress(part),
     complete: () => this.#complete(),
-    missing: (count) => this.#shell.tellMissing(count, this.#stage),
+    missing: (count) => this.#ui.showMissingTiles(count, this.#renderer),
   })
   #control = new ViewControl(
-    this.#stage, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })),
-    () => this.#isOpening || this.#pager.isTurning || !this.isConnected && !this.source && Boolean(this.#left || this.src));
+    this.#renderer, (cause) => this.dispatchEvent(new CustomEvent('viewport', { detail: { cause } })),
+    () => this.#isOpening || this.#pager.isTurning || !this.isConnected && !this.source && Boolean(this.#saved || this.src));
   [CONTROL] = this.#control
-  #pager = new Pager(this.#shell.track, async (index, neighbour) => {
+  #pager = new Pager(this.#ui.track, async (index, neighbour) => {
     const item = this.#pager.list[index]
     const opened = this.#open(neighbour?.source ?? item, neighbour?.bitmap ?? null, item)
-    this.#tellPage()
+    this.#notifyPage()
     await opened
     const { offset, total } = this.#album
-    if (this.index === index && this.source) this.#shell.speakPage(this.source.title, offset + index + 1, total)
+    if (this.index === index && this.source) this.#ui.announcePage(this.source.title, offset + index + 1, total)
   })
   #album = {}
   #commands = commands(this, this.#pager)
@@ -46,34 +46,34 @@ export class ZigguratViewer extends ZoomableElement {
   /** @type {Element | null} The element that fills the screen in fullscreen mode; null for the viewer itself. */
   screen = null
   #opening
-  #wanted
+  #requested
   #connected
-  #measured
+  #resolveSize
   #hasSize
   #isOpening = false
   /** The image and view at the time when the element was removed from the document. */
-  #left = null
+  #saved = null
   /** Resolves when the window has a size; a view is meaningless before. */
-  #size = new Promise((done) => { this.#measured = done })
+  #size = new Promise((done) => { this.#resolveSize = done })
 
   connectedCallback() {
     if (!this.hasAttribute('tabindex')) this.tabIndex = 0
     this.role ??= 'region'
     this.#connected = new AbortController()
     const { signal } = this.#connected
-    this.#shell.follow(signal)
-    this.#shell.styled.then(() => watchSize(this.#shell.canvas, (size) => this.#resized(size), signal))
-    this.addEventListener('motion', ({ detail }) => this.#shell.controls.showMotion(detail), { signal })
-    this.#shell.overlays.watch(signal)
-    bindPointerEvents(this.#shell.surface, gestures(this, this.#pager), signal, this)
+    this.#ui.followLocale(signal)
+    this.#ui.stylesLoaded.then(() => watchSize(this.#ui.canvas, (size) => this.#resized(size), signal))
+    this.addEventListener('motion', ({ detail }) => this.#ui.controls.showMotion(detail), { signal })
+    this.#ui.overlays.watch(signal)
+    bindPointerEvents(this.#ui.surface, viewerGestures(this, this.#pager), signal, this)
     this.addEventListener('keydown', (event) => {
       // The space bar presses a focused button.
       const isPress = event.key === ' ' && event.composedPath()[0] instanceof HTMLButtonElement
       const command = event.target === this && !isPress ? keyCommand(event) : null
       if (command && this.run(command)) event.preventDefault()
     }, { signal })
-    addEventListener('online', () => this.source ? this.#stage.retry() : this.#wanted && this.#open(this.#wanted, null), { signal })
-    const what = this.#left?.what ?? this.src
+    addEventListener('online', () => this.source ? this.#renderer.retry() : this.#requested && this.#open(this.#requested, null), { signal })
+    const what = this.#saved?.what ?? this.src
     if (what && !this.#opening) this.#open(what, null)
     super.connectedCallback()
   }
@@ -84,20 +84,20 @@ export class ZigguratViewer extends ZoomableElement {
   disconnectedCallback() {
     this.#connected?.abort()
     // The element does not receive events of fingers that lift elsewhere.
-    if (this.#stage.camera?.isHeld) this.change((camera, now) => camera.release({ x: 0, y: 0 }, now))
+    if (this.#renderer.camera?.isHeld) this.change((camera, now) => camera.release({ x: 0, y: 0 }, now))
     this.removeAttribute('held')
     // Moving an element removes it and inserts it again immediately.
     queueMicrotask(() => {
       if (this.isConnected) return
-      const { destination: viewport, kept } = this.#stage.camera ?? {}
-      if (this.#pager.yield()) {
+      const { destination: viewport, fitMode } = this.#renderer.camera ?? {}
+      if (this.#pager.cancelTurn()) {
         // Waiting changes apply to the image to which the page was turning.
-        this.#wanted = this.images[this.index]
-        this.#left = { what: this.#wanted }
-        this.#tellPage()
+        this.#requested = this.images[this.index]
+        this.#saved = { what: this.#requested }
+        this.#notifyPage()
       } else {
-        this.#left = this.#wanted ? { what: this.#wanted, viewport, kept } : null
-        this.#pager.forget()
+        this.#saved = this.#requested ? { what: this.#requested, viewport, fitMode } : null
+        this.#pager.discardPreviews()
       }
       this.#close()
     })
@@ -105,16 +105,16 @@ export class ZigguratViewer extends ZoomableElement {
 
   attributeChangedCallback(name, before, now) {
     // Setting the same value again returns to that image, or to that view of it.
-    const isReturn = name === 'view' || name === 'src' && now && this.#wanted && this.#wanted !== now
+    const isReturn = name === 'view' || name === 'src' && now && this.#requested && this.#requested !== now
     if (now === before && !isReturn) return
     if (OLD_ATTRIBUTES.includes(name)) renewAttribute(this, name, now)
     else if (name === 'src') {
-      this.#left = null
+      this.#saved = null
       if (now && this.isConnected) this.open(now)
       else this.#clear()
     } else if (name === 'view') {
       if (this.viewport) this.#control.show(decodeView(now ?? '', this.viewport, this.source.pyramid.imageSize))
-    } else if (name === 'lang') this.#shell.rename()
+    } else if (name === 'lang') this.#ui.changeLocale()
     else if (name === 'filmstrip') showFilmstripLazily(this, this.#pager)
     else this.change((camera, now) => camera.limit(limits(this), now))
   }
@@ -124,24 +124,24 @@ export class ZigguratViewer extends ZoomableElement {
     this.#opening?.abort()
     this.#opening = null
     this.#isOpening = false
-    this.#stage.close()
-    this.#still()
-    this.#control.forget()
-    this.#shell.clear()
+    this.#renderer.close()
+    this.#stopAnimation()
+    this.#control.reset()
+    this.#ui.clear()
   }
 
   #clear() {
-    const hasTurned = this.#pager.yield()
-    this.#wanted = null
-    this.#control.drop()
+    const hasTurned = this.#pager.cancelTurn()
+    this.#requested = null
+    this.#control.discardPending()
     this.#close()
-    this.#shell.empty()
-    if (hasTurned) this.#tellPage()
+    this.#ui.empty()
+    if (hasTurned) this.#notifyPage()
   }
 
-  #tellPage() {
-    this.#shell.showPages(this.#pager)
-    this.#tell('page')
+  #notifyPage() {
+    this.#ui.showPages(this.#pager)
+    this.#notify('page')
   }
 
   /**
@@ -155,13 +155,13 @@ export class ZigguratViewer extends ZoomableElement {
    * The open source, with its description in `details`; null without one.
    * @returns {any}
    */
-  get source() { return this.#stage.source }
+  get source() { return this.#renderer.source }
 
   /**
    * Whether the view is at rest and nothing more is loading.
    * @returns {boolean}
    */
-  get isComplete() { return this.#stage.isComplete }
+  get isComplete() { return this.#renderer.isComplete }
 
   /** Whether the view is at rest and every tile of it is drawn. */
   get isFullyLoaded() { return this.isComplete && !this.missingTiles }
@@ -170,13 +170,13 @@ export class ZigguratViewer extends ZoomableElement {
   get isSharp() { return this.isFullyLoaded }
 
   /** The number of tiles of the view that could not be loaded. */
-  get missingTiles() { return this.#stage.loader?.failures ?? 0 }
+  get missingTiles() { return this.#renderer.loader?.failedCount ?? 0 }
 
   /** The numbers of tile requests by their outcome. */
-  get requestCounts() { return { ...this.#stage.loader?.counts } }
+  get requestCounts() { return { ...this.#renderer.loader?.counts } }
 
   /** The size of the decoded tiles in memory, in bytes. */
-  get cachedBytes() { return this.#stage.cache.bytes }
+  get cachedBytes() { return this.#renderer.cache.bytes }
 
   /** The images to page through, as `setImages` received them. */
   get images() { return this.#pager.list }
@@ -192,24 +192,24 @@ export class ZigguratViewer extends ZoomableElement {
     const wasTurning = this.#pager.isTurning
     this.#setAlbum(list, index, album)
     // The page turn is cancelled, and so are the changes that waited for its image.
-    if (wasTurning) this.#control.drop()
+    if (wasTurning) this.#control.discardPending()
     const what = list[index]
-    if (!what || what === (this.#wanted ?? this.#left?.what ?? this.src)) return
-    this.#control.drop()
+    if (!what || what === (this.#requested ?? this.#saved?.what ?? this.src)) return
+    this.#control.discardPending()
     if (this.isConnected) this.#open(what, null)
     else {
       this.#close()
-      this.#wanted = what
-      this.#left = { what }
+      this.#requested = what
+      this.#saved = { what }
     }
-    this.#tell('page')
+    this.#notify('page')
   }
 
   #setAlbum(list, index = 0, { offset = 0, total = list.length, viewingDirection } = {}) {
     this.#album = { offset, total }
     this.#pager.set(list, index, viewingDirection)
-    this.#stage.setPaging(list.length > 1)
-    this.#shell.showPages(this.#pager)
+    this.#renderer.setPaging(list.length > 1)
+    this.#ui.showPages(this.#pager)
     if (this.isComplete) this.#pager.preload()
   }
 
@@ -222,10 +222,10 @@ export class ZigguratViewer extends ZoomableElement {
    */
   open(what) {
     if (this.#album.isOfSource) this.#setAlbum([])
-    const hasTurned = this.#pager.yield()
-    this.#control.drop()
+    const hasTurned = this.#pager.cancelTurn()
+    this.#control.discardPending()
     const opened = this.#open(what, null)
-    if (hasTurned) this.#tellPage()
+    if (hasTurned) this.#notifyPage()
     return opened
   }
 
@@ -236,56 +236,56 @@ export class ZigguratViewer extends ZoomableElement {
   showLayer(index) {
     const what = this.source?.layers?.[index]
     if (!what) return Promise.resolve()
-    const { destination: viewport, kept } = this.#stage.camera
-    this.#left = { what, viewport, kept }
+    const { destination: viewport, fitMode } = this.#renderer.camera
+    this.#saved = { what, viewport, fitMode }
     return this.#open(what, null)
   }
 
   /**
    * Opens an image.
    * @param {any} what a value that `openSource` accepts
-   * @param {ImageBitmap | null} whole the image in one tile, if it is loaded
+   * @param {ImageBitmap | null} overview the image in one tile, if it is loaded
    * @param {any} [item] the corresponding element of the list of images
    */
-  async #open(what, whole, item = what) {
+  async #open(what, overview, item = what) {
     this.#close()
     this.#isOpening = true
     const opening = this.#opening = new AbortController()
-    const left = this.#left?.what === what ? this.#left : null
-    this.#left = null
-    this.#wanted = item
+    const saved = this.#saved?.what === what ? this.#saved : null
+    this.#saved = null
+    this.#requested = item
     try {
       // `view` may be set after `src`.
-      const look = () => what === this.src ? this.getAttribute('view') ?? '' : ''
-      const source = await openSource(what, opening.signal, () => this.#look(look()))
+      const viewAttribute = () => what === this.src ? this.getAttribute('view') ?? '' : ''
+      const source = await openSource(what, opening.signal, () => this.#viewQuery(viewAttribute()))
       if (!this.#hasSize) await this.#size
       if (opening.signal.aborted) return
       if (source.album) {
         const { items, index, ...about } = source.album
         this.#setAlbum(items, index)
         Object.assign(this.#album, about, { isOfSource: true })
-        this.#tell('page')
+        this.#notify('page')
       }
-      this.#pager.calm = matchMedia('(prefers-reduced-motion: reduce)').matches
-      this.#stage.open(source, {
-        calm: this.#pager.calm, paging: this.images.length > 1, ...limits(this),
-      }, whole)
-      const linked = decodeView(look(), this.viewport, source.pyramid.imageSize)
-      if (linked) this.#stage.camera.show(linked)
-      if (source.region && !linked) this.#stage.camera.showRegion(source.region)
-      if (left?.viewport) this.#stage.camera.comeBack(left)
+      this.#pager.reducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches
+      this.#renderer.open(source, {
+        reducedMotion: this.#pager.reducedMotion, paging: this.images.length > 1, ...limits(this),
+      }, overview)
+      const linked = decodeView(viewAttribute(), this.viewport, source.pyramid.imageSize)
+      if (linked) this.#renderer.camera.show(linked)
+      if (source.region && !linked) this.#renderer.camera.showRegion(source.region)
+      if (saved?.viewport) this.#renderer.camera.restore(saved)
       this.#isOpening = false
-      this.#control.come()
-      if (this.images.length < 2) this.#shell.takeRoom(source.pyramid.imageSize)
-      this.#shell.call(source.title)
-      this.#tell('open')
-      this.#stage.draw(performance.now())
-      this.#animate(source)
+      this.#control.applyPending()
+      if (this.images.length < 2) this.#ui.setAspectRatio(source.pyramid.imageSize)
+      this.#ui.setTitle(source.title)
+      this.#notify('open')
+      this.#renderer.draw(performance.now())
+      this.#startAnimation(source)
     } catch (error) {
       if (opening.signal.aborted) return
       this.#isOpening = false
-      this.#control.drop()
-      this.#shell.fail(error, item, () => this.#wanted === item && !this.source && this.#open(item, null))
+      this.#control.discardPending()
+      this.#ui.showError(error, item, () => this.#requested === item && !this.source && this.#open(item, null))
       this.dispatchEvent(new CustomEvent('error', { detail: error }))
     }
   }
@@ -293,31 +293,31 @@ export class ZigguratViewer extends ZoomableElement {
   /** The animation of the image, or null. */
   get animation() { return this.#animation }
 
-  async #animate(source) {
-    const moving = source.details.animation
-    if (!moving) return
+  async #startAnimation(source) {
+    const description = source.details.animation
+    if (!description) return
     const { Animation } = await import('./animation.js')
     if (this.source !== source) return
-    this.#animation = new Animation(this, moving, source.address ?? location.href, !this.#pager.calm)
+    this.#animation = new Animation(this, description, source.address ?? location.href, !this.#pager.reducedMotion)
   }
 
-  #still() {
+  #stopAnimation() {
     this.#animation?.close()
     this.#animation = null
-    this.#shell.controls.showMotion(null)
-    this.#shell.canvas.hidden = false
+    this.#ui.controls.showMotion(null)
+    this.#ui.canvas.hidden = false
   }
 
   addEventListener(type, ...rest) { super.addEventListener(currentEvent(type), ...rest) }
 
   removeEventListener(type, ...rest) { super.removeEventListener(currentEvent(type), ...rest) }
 
-  cover(element, isOn) { this.#shell.cover(element, isOn) }
+  cover(element, isOn) { this.#ui.cover(element, isOn) }
 
-  async #look(view) {
+  async #viewQuery(view) {
     await this.#size
-    setTimeout(() => this.#stage.warm())
-    const { window, ratio } = this.#stage
+    setTimeout(() => this.#renderer.warmUp())
+    const { window, ratio } = this.#renderer
     return viewQuery(view, window, ratio)
   }
 
@@ -328,18 +328,18 @@ export class ZigguratViewer extends ZoomableElement {
   goTo(index) {
     this.#pager.finish()
     if (!Number.isInteger(index) || index < 0 || index >= this.images.length || index === this.index) return
-    this.#control.drop()
-    if (Math.abs(index - this.index) === 1) this.#pager.glide(index - this.index)
+    this.#control.discardPending()
+    if (Math.abs(index - this.index) === 1) this.#pager.slideBy(index - this.index)
     else this.#pager.goTo(index)
   }
 
   /**
    * Shows the image a number of places further, as `goTo` does.
-   * @param {number} way
+   * @param {number} offset
    */
-  goBy(way) {
+  goBy(offset) {
     this.#pager.finish()
-    this.goTo(this.index + way)
+    this.goTo(this.index + offset)
   }
 
   /**
@@ -347,7 +347,7 @@ export class ZigguratViewer extends ZoomableElement {
    * @param {string} [type] its media type; PNG by default
    */
   async snapshot(type = 'image/png') {
-    return (await loadMenus()).snapshot(this.#shell.canvas, this.#animation, this.#stage.ratio, type)
+    return (await loadMenus()).snapshot(this.#ui.canvas, this.#animation, this.#renderer.ratio, type)
   }
 
   /**
@@ -355,49 +355,49 @@ export class ZigguratViewer extends ZoomableElement {
    * @param {string} command
    */
   run(command) {
-    if (this.#shell.root.querySelector('dialog')) return false
-    this.#control.press(this.#commands[command])
+    if (this.#ui.root.querySelector('dialog')) return false
+    this.#control.runAsUser(this.#commands[command])
     return command in this.#commands
   }
 
   /**
    * Shows a message for 2.5 seconds.
-   * @param {string} words
+   * @param {string} text
    */
-  say(words) { this.#shell.say(words, 2500) }
+  showMessage(text) { this.#ui.showMessage(text, 2500) }
 
   #resized({ window, device }) {
     this.#control.resize(window, device, devicePixelRatio)
     this.#pager.resize()
     this.#hasSize = true
-    this.#measured()
+    this.#resolveSize()
   }
 
   #moved() {
     const { viewport, source } = this
     if (!viewport || !source) return
-    this.#shell.show(viewport, source, this.#stage.ratio)
-    this.#control.moved()
+    this.#ui.show(viewport, source, this.#renderer.ratio)
+    this.#control.notifyIfMoved()
   }
 
   #settled() {
     const { viewport, source } = this
-    if (viewport && source) this.#shell.speakView(viewport, source, this.#stage.ratio)
-    this.#tell('idle')
+    if (viewport && source) this.#ui.announceView(viewport, source, this.#renderer.ratio)
+    this.#notify('idle')
   }
 
   #complete() {
-    const { navigator } = this.#shell
-    const whole = navigator.isOpen ? null : this.#stage.wholeImage()
-    if (whole && this.source && this.viewport) {
-      navigator.open(this.source.pyramid.imageSize, whole)
+    const { navigator } = this.#ui
+    const overview = navigator.isOpen ? null : this.#renderer.overview()
+    if (overview && this.source && this.viewport) {
+      navigator.open(this.source.pyramid.imageSize, overview)
       navigator.show(this.viewport)
     }
-    this.#tell('complete')
-    if (this.isFullyLoaded) this.#tell('fully-loaded')
+    this.#notify('complete')
+    if (this.isFullyLoaded) this.#notify('fully-loaded')
     this.#pager.preload()
     setTimeout(preloadMenus)
   }
 
-  #tell(type) { this.dispatchEvent(new Event(type)) }
+  #notify(type) { this.dispatchEvent(new Event(type)) }
 }

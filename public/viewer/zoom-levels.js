@@ -34,6 +34,6 @@ export function zoomLevels(camera) {
  */
 export function nextZoomLevel(camera) {
   const states = zoomLevels(camera)
-  const at = states.findIndex(({ fit }) => fit === camera.kept)
+  const at = states.findIndex(({ fit }) => fit === camera.fitMode)
   return states[(at + 1) % states.length].fit
 }

@@ -1,7 +1,7 @@
 import { gestureHandlers } from '../control/gesture-handlers.js'
-import { bindPointerEvents } from '../gestures/surface.js'
+import { bindPointerEvents } from '../gestures/pointer-events.js'
 import { Camera } from '../viewer/camera.js'
-import { Element, make } from '../viewer/element.js'
+import { Element, createElement } from '../viewer/element.js'
 
 const WIDTH = 1000 // CSS px
 
@@ -12,8 +12,8 @@ const WIDTH = 1000 // CSS px
 export class ZigguratZoom extends Element {
   static observedAttributes = ['aspect-ratio']
 
-  #content = make('div', {}, make('slot'))
-  #surface = make('div', {}, this.#content)
+  #content = createElement('div', {}, createElement('slot'))
+  #surface = createElement('div', {}, this.#content)
   #camera
   #frame
   #connected
@@ -33,13 +33,13 @@ export class ZigguratZoom extends Element {
     this.#connected = new AbortController()
     const resize = new ResizeObserver(([entry]) => this.#resized(entry.contentRect))
     resize.observe(this)
-    const act = (change) => {
+    const apply = (change) => {
       if (!this.#camera) return
       if (change(this.#camera, performance.now()) !== false) this.#invalidate()
     }
     const { signal } = this.#connected
     bindPointerEvents(this.#surface, {
-      ...gestureHandlers(act), tap: () => {}, longPress: () => {}, menu: () => {},
+      ...gestureHandlers(apply), tap: () => {}, longPress: () => {}, menu: () => {},
     }, signal)
     signal.addEventListener('abort', () => resize.disconnect())
   }
@@ -72,7 +72,7 @@ export class ZigguratZoom extends Element {
     const size = { width: WIDTH, height: Math.max(Math.round(WIDTH / this.aspectRatio), 1) }
     this.#content.style.height = `${size.height}px`
     if (this.#camera) this.#camera.resize({ width, height }, performance.now())
-    else this.#camera = new Camera(size, { width, height }, { calm: matchMedia('(prefers-reduced-motion: reduce)').matches })
+    else this.#camera = new Camera(size, { width, height }, { reducedMotion: matchMedia('(prefers-reduced-motion: reduce)').matches })
     this.#draw(performance.now())
   }
 

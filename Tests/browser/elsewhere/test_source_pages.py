@@ -29,7 +29,7 @@ class SourcePages(PageTest):
             first = itertools.takewhile(lambda url: not url.endswith("/page/lightbox.js"), visit.requests)
             needed = {url for url in first if url.endswith((".js", ".css"))}
             needed -= {url for url in needed if "/editing/" in url}  # Loaded for those who may write.
-            needed = {url for url in needed if not re.search("/crop/|/measure/|/menus/(?!lazy-menus)|/viewer/dialog|/paging/filmstrip|/text/(doing|writing|locking)|/drawing/snapshot", url)}  # Once that is done.
+            needed = {url for url in needed if not re.search("/crop/|/measure/|/menus/(?!lazy-menus)|/viewer/dialog|/paging/filmstrip|/i18n/(menus|editing|spaces)|/drawing/snapshot", url)}  # Once that is done.
             self.assertEqual(needed, {url for url in named if url.endswith((".js", ".css"))})
             self.assertEqual(len(named), len(set(named)))
 

@@ -125,7 +125,7 @@ class Browsing(PageTest):
         visit.page.add_init_script("""globalThis.isOffline = true
             { const { fetch } = globalThis
               // The words are there as the scripts are.
-              globalThis.fetch = (...rest) => globalThis.isOffline && !String(rest[0]).endsWith('/text/en.json') ? Promise.reject(new TypeError('offline')) : fetch(...rest)
+              globalThis.fetch = (...rest) => globalThis.isOffline && !String(rest[0]).endsWith('/i18n/en.json') ? Promise.reject(new TypeError('offline')) : fetch(...rest)
               Object.defineProperty(navigator, 'onLine', { get: () => !globalThis.isOffline }) }""")
         visit.open(wait=False)
         visit.until("return document.getElementById('note').textContent.startsWith('You are offline')")

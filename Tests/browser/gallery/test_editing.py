@@ -144,7 +144,7 @@ class Editing(EditingTest):
         self.assertEqual(visit.run("return document.querySelector('.picture').dataset.index"), "0", "the finger's picture stays")
 
     def test_every_target_is_large_enough_for_a_finger(self):
-        small = """return [...document.querySelectorAll('header :is(button, input), #shelf :is(button, select, a), .selection button, dialog button')]
+        small = """return [...document.querySelectorAll('header :is(button, input), #folder-bar :is(button, select, a), .selection button, dialog button')]
             .filter((each) => each.checkVisibility()).map((each) => [each.title || each.textContent || each.id, each.offsetWidth, each.offsetHeight])
             .filter(([, width, height]) => width < 44 || height < 44)"""
         for width, height in ((390, 844), (1280, 800)):

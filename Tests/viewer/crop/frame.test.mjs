@@ -26,7 +26,7 @@ function assertInside({ x, y, width, height }, least = 64) {
 
 test('the frame stays inside the image and above its least size, whatever is drawn', () => {
   for (const { frame, handle, dx, dy } of pulls(9000, 1)) {
-    const after = resizeFrame(frame, handle, dx, dy, IMAGE, { least: 64, ratio: null })
+    const after = resizeFrame(frame, handle, dx, dy, IMAGE, { minSize: 64, ratio: null })
     assertInside(after)
     if (handle === MIDDLE) assert.ok(after.width === frame.width && after.height === frame.height)
     // The edges that the handle does not hold stay.
@@ -39,10 +39,10 @@ test('the frame stays inside the image and above its least size, whatever is dra
 
 test('within the image the edge follows the hand exactly', () => {
   const frame = { x: 1000, y: 1000, width: 800, height: 600 }
-  assert.deepEqual(resizeFrame(frame, { x: 1, y: 0 }, 50, 99, IMAGE, { least: 64, ratio: null }), { ...frame, width: 850 })
-  assert.deepEqual(resizeFrame(frame, { x: -1, y: -1 }, 30, -40, IMAGE, { least: 64, ratio: null }),
+  assert.deepEqual(resizeFrame(frame, { x: 1, y: 0 }, 50, 99, IMAGE, { minSize: 64, ratio: null }), { ...frame, width: 850 })
+  assert.deepEqual(resizeFrame(frame, { x: -1, y: -1 }, 30, -40, IMAGE, { minSize: 64, ratio: null }),
     { x: 1030, y: 960, width: 770, height: 640 })
-  assert.deepEqual(resizeFrame(frame, MIDDLE, 7, -8, IMAGE, { least: 64, ratio: null }), { ...frame, x: 1007, y: 992 })
+  assert.deepEqual(resizeFrame(frame, MIDDLE, 7, -8, IMAGE, { minSize: 64, ratio: null }), { ...frame, x: 1007, y: 992 })
 })
 
 test('a locked ratio is kept by every handle, and what is across from it stays', () => {
@@ -50,7 +50,7 @@ test('a locked ratio is kept by every handle, and what is across from it stays',
     for (const { frame, handle, dx, dy } of pulls(3000, 2)) {
       const start = fitRatio(frame, ratio)
       if (handle === MIDDLE || Math.min(start.width, start.height) < 64) continue
-      const after = resizeFrame(start, handle, dx, dy, IMAGE, { least: 64, ratio })
+      const after = resizeFrame(start, handle, dx, dy, IMAGE, { minSize: 64, ratio })
       assert.ok(Math.abs(after.width / after.height / ratio - 1) < 1e-9)
       assertInside(after)
       const hold = (box) => [box.x + box.width * (1 - handle.x) / 2, box.y + box.height * (1 - handle.y) / 2]
@@ -70,7 +70,7 @@ test('the result is whole pixels within the image', () => {
 test('a frame that is moved as a whole keeps its size in pixels, and what touches an edge of the image still does', () => {
   for (const { frame, dx, dy } of pulls(2000, 4)) {
     const { width, height } = wholePixels(frame, IMAGE)
-    const moved = resizeFrame(frame, MIDDLE, dx, dy, IMAGE, { least: 64, ratio: null })
+    const moved = resizeFrame(frame, MIDDLE, dx, dy, IMAGE, { minSize: 64, ratio: null })
     const after = wholePixels(moved, IMAGE)
     assert.deepEqual([after.width, after.height], [width, height])
     assert.ok(Math.abs(after.x - moved.x) <= 1 && Math.abs(after.x + after.width - moved.x - moved.width) <= 1)

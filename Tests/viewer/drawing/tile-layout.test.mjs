@@ -1,4 +1,4 @@
-import { contains, expandRect, fallbackTiles, intersectRect, levelMatrix, levelRect, scaled, tileRange, tileRect, tilesIn } from '../../../public/drawing/tile-layout.js'
+import { containsRect, expandRect, fallbackTiles, intersectRect, levelMatrix, levelRect, scaleRect, tileRect, tilesInRect, windowCells } from '../../../public/drawing/tile-layout.js'
 import { Pyramid } from '../../../public/geometry/pyramid.js'
 import { Rotation } from '../../../public/geometry/rotation.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
@@ -9,7 +9,7 @@ import { test } from 'node:test'
 test('cells cover every device pixel of the canvas once, and none is large or much smaller than others', () => {
   for (const [width, height] of [[1, 1], [1024, 1024], [1025, 700], [1170, 2532], [3840, 2160], [7680, 4321]]) {
     let area = 0
-    for (const cell of tileRange({ width, height })) {
+    for (const cell of windowCells({ width, height })) {
       assert.ok([cell.x, cell.y, cell.width, cell.height].every(Number.isInteger) && cell.width <= 1024 && cell.height <= 1024)
       area += cell.width * cell.height
     }
@@ -45,7 +45,7 @@ test('a cell’s level pixels include a margin and end at the level’s edge', (
 
 test('the tiles of a part of a level are those that it lies in', () => {
   const pyramid = new Pyramid({ width: 2048, height: 1024 }, 256)
-  assert.deepEqual(tilesIn(pyramid, 11, { x: 255, y: 256, width: 2, height: 256 }), [
+  assert.deepEqual(tilesInRect(pyramid, 11, { x: 255, y: 256, width: 2, height: 256 }), [
     { level: 11, column: 0, row: 1 }, { level: 11, column: 1, row: 1 }])
   assert.deepEqual(tileRect(new Pyramid({ width: 600, height: 300 }, 254, 1), { level: 10, column: 1, row: 1 }), { x: 253, y: 253, width: 256, height: 47 })
 })
@@ -65,9 +65,9 @@ test('a part of a level covers the same part of another', () => {
   for (let round = 0; round < 500; round += 1) {
     const rect = { x: Math.floor(next() * 900), y: Math.floor(next() * 900), width: 1 + Math.floor(next() * 90), height: 1 + Math.floor(next() * 90) }
     const factor = 2 ** (Math.floor(next() * 9) - 4)
-    const { x, y, width, height } = scaled(rect, factor)
+    const { x, y, width, height } = scaleRect(rect, factor)
     assert.ok([x, y, width, height].every(Number.isInteger))
-    assert.ok(contains({ x: x / factor, y: y / factor, width: width / factor, height: height / factor }, rect))
+    assert.ok(containsRect({ x: x / factor, y: y / factor, width: width / factor, height: height / factor }, rect))
   }
 })
 
@@ -79,7 +79,7 @@ test('a sheet’s region is as large as its room, around what is seen and within
     const rect = { x, y, width: 1 + Math.floor(next() * (size.width - x - 1)), height: 1 + Math.floor(next() * (size.height - y - 1)) }
     const room = { width: 1500, height: 900 }
     const region = expandRect(rect, room, size)
-    assert.ok(contains(region, rect) && contains({ x: 0, y: 0, ...size }, region), JSON.stringify({ rect, size, region }))
+    assert.ok(containsRect(region, rect) && containsRect({ x: 0, y: 0, ...size }, region), JSON.stringify({ rect, size, region }))
     assert.equal(region.width, Math.min(Math.max(rect.width, room.width), size.width))
     assert.deepEqual(intersectRect(region, rect), rect)
   }

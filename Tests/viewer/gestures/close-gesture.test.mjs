@@ -9,7 +9,7 @@ function swipe(to, { kind = 'touch', isWhole = true, velocity = { x: 0, y: 1 } }
   const away = new CloseGesture()
   away.begin([finger(200, 300, kind)], isWhole)
   for (let step = 1; step <= 5; step += 1) away.move([finger(200 + to.x * step / 5, 300 + to.y * step / 5, kind)])
-  return away.ends(velocity)
+  return away.end(velocity)
 }
 
 test('a finger that throws the whole picture down puts it away, nothing else does', () => {
@@ -30,7 +30,7 @@ function pinch(from, to, { kind = 'touch', isWhole = true } = {}) {
   away.begin(fingers(from), isWhole)
   for (const apart of [(from + to) / 2, to]) away.move(fingers(apart))
   away.begin(fingers(to).slice(1), false)
-  return away.ends({ x: 0, y: 0 })
+  return away.end({ x: 0, y: 0 })
 }
 
 test('two fingers that lift when they have the whole picture well below its fitted size put it away', () => {
@@ -46,7 +46,7 @@ test('who spreads the fingers again before they lift has changed their mind', ()
   away.begin([finger(100, 300), finger(300, 300)], true)
   away.move([finger(150, 300), finger(250, 300)])
   away.move([finger(105, 300), finger(295, 300)])
-  assert.equal(away.ends({ x: 0, y: 0 }), null)
+  assert.equal(away.end({ x: 0, y: 0 }), null)
 })
 
 test('a finger lifted and put down again goes on with the pinch', () => {
@@ -56,16 +56,16 @@ test('a finger lifted and put down again goes on with the pinch', () => {
   away.begin([finger(150, 300)], false)
   away.begin([finger(150, 300), finger(340, 300)], false)
   away.move([finger(150, 300), finger(341, 300)])
-  assert.equal(away.ends({ x: 0, y: 0 }), null)
+  assert.equal(away.end({ x: 0, y: 0 }), null)
 })
 
 test('one gesture says nothing of the next', () => {
   const away = new CloseGesture()
   away.begin([finger(100, 300), finger(300, 300)], true)
   away.move([finger(180, 300), finger(220, 300)])
-  assert.equal(away.ends({ x: 0, y: 0 }), 'pinch')
+  assert.equal(away.end({ x: 0, y: 0 }), 'pinch')
   away.begin([finger(100, 300), finger(300, 300)], true)
-  assert.equal(away.ends({ x: 0, y: 0 }), null)
+  assert.equal(away.end({ x: 0, y: 0 }), null)
 })
 
 test('what is left of a pinch throws nothing away', () => {
@@ -74,5 +74,5 @@ test('what is left of a pinch throws nothing away', () => {
   away.begin([finger(100, 300), finger(300, 300)], true)
   away.begin([finger(200, 300)], true)
   away.move([finger(205, 600)])
-  assert.ok(!away.ends({ x: 0, y: 2 }))
+  assert.ok(!away.end({ x: 0, y: 2 }))
 })

@@ -75,7 +75,7 @@ test('up and down is what turns only where pages lie so', () => {
   const down = (x, y) => x === 0 && y !== 0
   const scrolling = new TrackpadPan()
   assert.equal(turned(play(scrolling, [...PUSH, ...COAST], down, 'y')), 1)
-  assert.equal(scrolling.along, 'y')
+  assert.equal(scrolling.axis, 'y')
   assert.deepEqual([...new Set(play(new TrackpadPan(), PUSH, down))], ['move'])
   assert.deepEqual([...new Set(play(new TrackpadPan(), PUSH, nowhere))], ['move'])
 })

@@ -59,7 +59,7 @@ test('turning the wheel in many small steps drifts no further than in one', () =
     const chase = new SmoothZoom(from, anchor, IMAGE, limits, 0)
     let now = 0
     for (let step = 0; step < 40; step += 1) {
-      chase.wanted = Math.min(chase.wanted * 1.05, limits.maximum)
+      chase.targetScale = Math.min(chase.targetScale * 1.05, limits.maximum)
       chase.at(now += 16)
     }
     while (!chase.at(now += 16).done) assert.ok(now < 10_000)

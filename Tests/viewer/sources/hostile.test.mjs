@@ -1,11 +1,11 @@
 import { Rotation } from '../../../public/geometry/rotation.js'
+import { menusTranslator } from '../../../public/i18n/menus.js'
+import { viewerTranslator } from '../../../public/i18n/viewer.js'
 import { citation, detailPairs } from '../../../public/menus/details.js'
 import { servedSize } from '../../../public/menus/download.js'
 import { openSource } from '../../../public/sources/open.js'
 import { SourceError } from '../../../public/sources/source-error.js'
 import { zigguratSource } from '../../../public/sources/ziggurat.js'
-import { doing } from '../../../public/text/doing.js'
-import { reading } from '../../../public/text/reading.js'
 import { plannedTiles } from '../../../public/tiles/plan.js'
 import { Camera } from '../../../public/viewer/camera.js'
 import { describeView } from '../../../public/viewer/descriptions.js'
@@ -47,9 +47,9 @@ function use(source, next) {
     assert.ok(Number.isFinite(camera.viewport.scale + camera.viewport.x + camera.viewport.y))
     most = Math.max(most, plannedTiles(pyramid, camera.viewport, camera.viewport, RATIO).length)
   }
-  for (const [name, value] of detailPairs(source, doing())) assert.ok(typeof name === 'string' && typeof value === 'string')
-  assert.equal(typeof citation(source, camera.viewport, 'https://page.example/', doing()), 'string')
-  assert.equal(typeof describeView(source, camera.viewport, RATIO, reading()), 'string')
+  for (const [name, value] of detailPairs(source, menusTranslator())) assert.ok(typeof name === 'string' && typeof value === 'string')
+  assert.equal(typeof citation(source, camera.viewport, 'https://page.example/', menusTranslator()), 'string')
+  assert.equal(typeof describeView(source, camera.viewport, RATIO, viewerTranslator()), 'string')
   for (const { label } of [...source.layers ?? [], ...source.album?.items ?? []]) if (label !== undefined) assert.equal(typeof label, 'string')
   for (const { label, index } of source.album?.ranges ?? []) assert.ok(typeof label === 'string' && source.album.items[index])
   return most
@@ -62,9 +62,9 @@ test(`descriptions that are wrong anywhere are refused or shown, and nothing els
     const { name, at, opens = at, hostile, changes } = hostileDocument(next)
     const about = `SEED=${SEED}, round ${round}, ${name}: ${changes.join('; ')}`
     const asked = serve(name, hostile)
-    const look = name === 'API description of a view' ? async () => 'width=900&height=600' : undefined
+    const getView = name === 'API description of a view' ? async () => 'width=900&height=600' : undefined
     try {
-      const source = await openSource(HOST + opens, undefined, look)
+      const source = await openSource(HOST + opens, undefined, getView)
       const most = use(source, next)
       assert.ok(most <= MOST_PLANNED, `${most} tiles`)
       for (const address of await addressesOf(source)) {

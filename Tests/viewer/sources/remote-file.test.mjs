@@ -1,6 +1,6 @@
 import { RemoteFile } from '../../../public/sources/remote-file.js'
-import { SizeLimitError, boundedBytes } from '../../../public/sources/size-limit.js'
-import { DamagedArchive, directoryPlace, entryContent, entryEnd } from '../../../public/sources/zip-directory.js'
+import { SizeLimitError, readBytes } from '../../../public/sources/size-limit.js'
+import { DamagedArchive, entryContent, entryEnd, locateDirectory } from '../../../public/sources/zip-directory.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
@@ -56,7 +56,7 @@ test('a server without Range requests is read to a bound, and no byte beyond it 
 
 test('a length that is told is believed before anything is read', async () => {
   const { told, stream } = endless()
-  await assert.rejects(boundedBytes(new Response(stream, { headers: { 'content-length': '5000' } }), 4000, 'it'), SizeLimitError)
+  await assert.rejects(readBytes(new Response(stream, { headers: { 'content-length': '5000' } }), 4000, 'it'), SizeLimitError)
   assert.ok(told.bytes <= 1 << 20)
 })
 
@@ -85,9 +85,9 @@ test('directories and entries beyond any archive of tiles are refused before the
   const view = new DataView(tail.buffer)
   view.setUint32(0, 0x06054b50, true)
   view.setUint32(12, 300 << 20, true)
-  assert.throws(() => directoryPlace(tail, 22), DamagedArchive)
+  assert.throws(() => locateDirectory(tail, 22), DamagedArchive)
   view.setUint32(12, 200 << 20, true)
-  assert.equal(directoryPlace(tail, 22).size, 200 << 20)
+  assert.equal(locateDirectory(tail, 22).size, 200 << 20)
   assert.throws(() => entryEnd({ offset: 0, end: 1 << 30, size: 65 << 20 }), DamagedArchive)
   assert.equal(entryEnd({ offset: 100, end: 1 << 30, size: 1000 }), 100 + 30 + 2 * 65535 + 1000, 'not all that lies up to the next one')
   assert.equal(entryEnd({ offset: 100, end: 900, size: 700 }), 900)

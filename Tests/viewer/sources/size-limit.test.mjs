@@ -1,5 +1,5 @@
 import { readFrames } from '../../../public/sources/length-prefixed.js'
-import { MAX_BYTES, SizeLimitError, boundedBytes, boundedPieces, boundedText } from '../../../public/sources/size-limit.js'
+import { MAX_BYTES, SizeLimitError, readBytes, readChunks, readText } from '../../../public/sources/size-limit.js'
 import { fetchBitmap } from '../../../public/tiles/fetch.js'
 import { MissingTile } from '../../../public/tiles/loader.js'
 import assert from 'node:assert/strict'
@@ -33,30 +33,30 @@ function answerOf(...parts) {
 test('bytes come as they were sent, in pieces, in one piece and as text', async () => {
   const text = 'a ziggurat, καὶ τοῦτο'
   const answer = () => new Response(new Blob([text.slice(0, 5), text.slice(5)]))
-  assert.equal(await boundedText(answer()), text)
-  assert.equal(await new Blob(await boundedPieces(answer())).text(), text)
-  assert.equal(new TextDecoder().decode(await boundedBytes(answer())), text)
-  assert.deepEqual(await boundedPieces(new Response(null)), [])
+  assert.equal(await readText(answer()), text)
+  assert.equal(await new Blob(await readChunks(answer())).text(), text)
+  assert.equal(new TextDecoder().decode(await readBytes(answer())), text)
+  assert.deepEqual(await readChunks(new Response(null)), [])
 })
 
 test('as many bytes as there may be are read, and one more is refused', async () => {
-  for (const size of [0, 9, 10]) assert.equal((await boundedBytes(new Response(new Uint8Array(size)), 10, 'it')).length, size)
-  await assert.rejects(boundedBytes(new Response(new Uint8Array(11)), 10, 'it'), { constructor: SizeLimitError, message: 'it has more than 10 bytes' })
+  for (const size of [0, 9, 10]) assert.equal((await readBytes(new Response(new Uint8Array(size)), 10, 'it')).length, size)
+  await assert.rejects(readBytes(new Response(new Uint8Array(11)), 10, 'it'), { constructor: SizeLimitError, message: 'it has more than 10 bytes' })
 })
 
 test('what never ends is given up at the bound', async () => {
   const { told, stream } = endless()
-  await assert.rejects(boundedText(new Response(stream)), SizeLimitError)
+  await assert.rejects(readText(new Response(stream)), SizeLimitError)
   assert.deepEqual(told, { bytes: MAX_BYTES + MEBIBYTE, isGivenUp: true })
 })
 
 test('what says that it is too long is not read, and a wrong length bounds nothing away', async () => {
   const { told, stream } = endless()
-  await assert.rejects(boundedBytes(new Response(stream, { headers: { 'content-length': String(MAX_BYTES + 1) } })), SizeLimitError)
+  await assert.rejects(readBytes(new Response(stream, { headers: { 'content-length': String(MAX_BYTES + 1) } })), SizeLimitError)
   assert.deepEqual(told, { bytes: 0, isGivenUp: true })
   for (const wrong of ['1', '5, 5', 'x', '-1']) {
     const { stream } = endless()
-    await assert.rejects(boundedBytes(new Response(stream, { headers: { 'content-length': wrong } })), SizeLimitError, wrong)
+    await assert.rejects(readBytes(new Response(stream, { headers: { 'content-length': wrong } })), SizeLimitError, wrong)
   }
 })
 

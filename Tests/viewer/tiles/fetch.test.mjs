@@ -31,8 +31,8 @@ test('an image that is one tile may be larger than its description says', async 
 test('what came ahead is held to the same, and what failed is asked for', async () => {
   const { source: one } = source(99, 99, new Pyramid({ width: 8000, height: 6000 }, 64))
   const large = { width: 9999, height: 9999, close() {} }
-  await assert.rejects(fetchTile({ ...one, coming: new Map([['0/0_0', Promise.resolve(large)]]) }, tile), RefusedTile)
-  assert.equal((await fetchTile({ ...one, coming: new Map([['0/0_0', Promise.reject(new Error('cut short'))]]) }, tile)).width, 99)
+  await assert.rejects(fetchTile({ ...one, pendingTiles: new Map([['0/0_0', Promise.resolve(large)]]) }, tile), RefusedTile)
+  assert.equal((await fetchTile({ ...one, pendingTiles: new Map([['0/0_0', Promise.reject(new Error('cut short'))]]) }, tile)).width, 99)
 })
 
 test('an answer says whether its tile is missing, refused or away', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openSource } from '../../../public/sources/open.js'
 import { SourceError } from '../../../public/sources/source-error.js'
 import { webURL, withPath } from '../../../public/web-url.js'
-import { addressesOf, changed, DOCUMENTS, HOST, makePage, places, serve } from '../sources/documents.mjs'
+import { DOCUMENTS, HOST, addressesOf, changed, makePage, places, serve } from '../sources/documents.mjs'
 
 makePage()
 
@@ -61,15 +61,15 @@ test('tiles of a descriptor whose path begins with two slashes come from its own
 for (const [name, { at, opens = at, document }] of Object.entries(DOCUMENTS)) {
   test(`${name}: as it is, it opens`, async () => {
     const asked = serve(name, document)
-    const look = name === 'API description of a view' ? async () => 'width=900&height=600' : undefined
-    const source = await openSource(HOST + opens, undefined, look)
+    const getView = name === 'API description of a view' ? async () => 'width=900&height=600' : undefined
+    const source = await openSource(HOST + opens, undefined, getView)
     const found = await addressesOf(source)
     for (const address of [...asked, ...found]) assertSafe(address, name)
     assert.ok(asked.length && (found.length || source.tileBlob))
   })
 
   test(`${name}: whatever address stands in whichever place, none but http and https is used`, async () => {
-    const look = name === 'API description of a view' ? async () => 'width=900&height=600' : undefined
+    const getView = name === 'API description of a view' ? async () => 'width=900&height=600' : undefined
     let refused = 0
     for (const place of places(document)) {
       for (const attack of ATTACKS) {
@@ -77,7 +77,7 @@ for (const [name, { at, opens = at, document }] of Object.entries(DOCUMENTS)) {
         const asked = serve(name, changed(document, place, attack))
         let found = []
         try {
-          found = await addressesOf(await openSource(HOST + opens, undefined, look))
+          found = await addressesOf(await openSource(HOST + opens, undefined, getView))
         } catch (error) {
           if (!(error instanceof SourceError)) throw new Error(about, { cause: error })
           refused += 1

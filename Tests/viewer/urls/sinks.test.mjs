@@ -37,8 +37,8 @@ const KNOWN = {
   'editing/viewer-actions.js': ['location.replace(page.back.href)'],
   'menus/share.js': ['new URL(location.href)'],
   'crop/frame.js': ['new URL(image)'], // a URL already, and its result goes through `fileAddress`
-  'text/preload.js': ['new URL(root + FILES[language], location.href)', 'fetch(address)'], // constants
-  'text/language.js': ['new URL(FILES[language], root)'],
+  'i18n/preload.js': ['new URL(root + FILES[language], location.href)', 'fetch(address)'], // constants
+  'i18n/translator.js': ['new URL(FILES[language], root)'],
   // The viewer's attribute, which `openSource` gives to `webURL`.
   'compare/ziggurat-compare.js': ['viewer.setAttribute(\'src\', src)'],
   'viewer/ziggurat-viewer.js': ['this.setAttribute(\'src\', url)'],
@@ -104,14 +104,14 @@ function faultsOf(source) {
 
 test('a script that gives the browser an address of others is found', () => {
   for (const source of [
-    'a.href = x', 'a.href = `${x}/info.json`', 'make("a", { href: x })', 'make("a", { href })', 'img.src = x.href', 'location = x', 'location.href = x',
+    'a.href = x', 'a.href = `${x}/info.json`', 'createElement("a", { href: x })', 'createElement("a", { href })', 'img.src = x.href', 'location = x', 'location.href = x',
     'location.assign(x)', 'window.open(x)', 'fetch(x)', 'fetch(`${x}`)', 'await fetch(new URL(x))', 'new URL(x, base)', 'new Worker(x)', 'import(x)',
     'e.setAttribute("href", x)', 'e.setAttribute(name, x)', 'e.innerHTML = x', 'e.insertAdjacentHTML("beforeend", x)', 'document.write(x)', 'eval(x)',
     's.background = `url(${x})`', 'e.style.cssText = x', 'let u = webURL(y); { let u = x; a.href = u }', 'new EventSource(x)', 'globalThis.fetch(x)',
   ]) assert.ok(faultsOf(source).length, source)
   for (const source of [
     'a.href = webURL(x).href', 'a.href = webURL(x, base)', 'fetch(serverURL("api"))', 'const u = webURL(x); fetch(u)', 'a.href = "/"', 'import("./a.js")',
-    'new URL("./a.css", import.meta.url)', 'e.setAttribute("view", x)', 'const href = URL.createObjectURL(b); make("a", { href })',
+    'new URL("./a.css", import.meta.url)', 'e.setAttribute("view", x)', 'const href = URL.createObjectURL(b); createElement("a", { href })',
   ]) assert.deepEqual(faultsOf(source), [], source)
 })
 

@@ -112,7 +112,7 @@ test('whatever fingers do, after release it comes to rest within the limits', ()
   for (let round = 0; round < 600; round += 1) {
     const image = { width: 1 + Math.floor(next() * 20000), height: 1 + Math.floor(next() * 20000) }
     const window = WINDOWS[round % 3]
-    const camera = new Camera(image, window, { turning: round % 4 === 0 })
+    const camera = new Camera(image, window, { twoFingerRotation: round % 4 === 0 })
     camera.rotateTo(new Rotation([0, 90, 37][round % 3]))
     const point = () => ({ x: next() * window.width, y: next() * window.height })
     for (let gesture = 0; gesture < 4; gesture += 1) {
@@ -130,11 +130,11 @@ test('whatever fingers do, after release it comes to rest within the limits', ()
 })
 
 test('two fingers rotate the picture only where that is wanted', () => {
-  for (const turning of [true, false]) {
-    const camera = middle(WINDOWS[0], 0, { turning })
+  for (const twoFingerRotation of [true, false]) {
+    const camera = middle(WINDOWS[0], 0, { twoFingerRotation })
     camera.grab([{ x: 600, y: 400 }, { x: 700, y: 400 }])
     camera.drag([{ x: 650, y: 350 }, { x: 650, y: 450 }])
-    assert.equal(Math.round(camera.viewport.rotation.degrees), turning ? 90 : 0)
+    assert.equal(Math.round(camera.viewport.rotation.degrees), twoFingerRotation ? 90 : 0)
   }
 })
 
@@ -150,7 +150,7 @@ test('a fit is kept when the window changes, another view keeps its middle', () 
 })
 
 test('without animation every command arrives at once', () => {
-  const camera = new Camera(IMAGE, WINDOWS[0], { calm: true })
+  const camera = new Camera(IMAGE, WINDOWS[0], { reducedMotion: true })
   camera.zoomTo(1, { x: 640, y: 400 }, 0)
   assert.equal(camera.viewport.scale, 1)
   camera.wheel({ x: 640, y: 400 }, 0.5, 0)
@@ -161,7 +161,7 @@ test('without animation every command arrives at once', () => {
 test('original size is one image pixel a pixel of the screen, within the limits of every screen', () => {
   const huge = { width: 100_000, height: 60_000 }
   for (const ratio of [0.25, 0.5, 1, 1.5, 3]) {
-    const camera = new Camera(huge, { width: 390, height: 844 }, { calm: true })
+    const camera = new Camera(huge, { width: 390, height: 844 }, { reducedMotion: true })
     camera.ratio = ratio
     camera.fit('none', 0)
     assert.ok(Math.abs(camera.viewport.scale * ratio - 1) < 1e-9, `at ${ratio} device pixels`)

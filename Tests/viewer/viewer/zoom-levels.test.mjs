@@ -1,10 +1,10 @@
 import { Pyramid } from '../../../public/geometry/pyramid.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
+import { menusTranslator } from '../../../public/i18n/menus.js'
+import { viewerTranslator } from '../../../public/i18n/viewer.js'
 import { citation } from '../../../public/menus/details.js'
-import { doing } from '../../../public/text/doing.js'
-import { reading } from '../../../public/text/reading.js'
 import { Camera } from '../../../public/viewer/camera.js'
-import { scaleBar, seenPart } from '../../../public/viewer/descriptions.js'
+import { scaleBar, visibleRegion } from '../../../public/viewer/descriptions.js'
 import { isPanorama, nextZoomLevel, zoomLevels } from '../../../public/viewer/zoom-levels.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ test('the states are those that differ and that the limits allow', () => {
 })
 
 test('the fit button walks through them in a ring, and from any other view to the whole image', () => {
-  const camera = new Camera({ width: 2880, height: 5120 }, WINDOW, { calm: true })
+  const camera = new Camera({ width: 2880, height: 5120 }, WINDOW, { reducedMotion: true })
   const walked = []
   for (let step = 0; step < 4; step += 1) {
     const fit = nextZoomLevel(camera)
@@ -47,13 +47,13 @@ test('a small image may be enlarged to at least five times its fit', () => {
 })
 
 test('the scale bar is the longest round length that fits', () => {
-  for (const [microns, scale, words, length] of [[0.5, 0.5, '100\u00a0µm', 100], [0.25, 1, '20\u00a0µm', 80], [10, 0.001, '1\u00a0m', 100], [0.001, 1, '100\u00a0nm', 100]]) {
-    const bar = scaleBar(microns, scale, reading())
-    assert.equal(bar.words, words)
+  for (const [microns, scale, text, length] of [[0.5, 0.5, '100\u00a0µm', 100], [0.25, 1, '20\u00a0µm', 80], [10, 0.001, '1\u00a0m', 100], [0.001, 1, '100\u00a0nm', 100]]) {
+    const bar = scaleBar(microns, scale, viewerTranslator())
+    assert.equal(bar.text, text)
     assert.ok(Math.abs(bar.length - length) < 1e-6)
   }
   for (let power = -8; power < 8; power += 0.37) {
-    const { length } = scaleBar(2 ** power, 1, reading())
+    const { length } = scaleBar(2 ** power, 1, viewerTranslator())
     assert.ok(length > 55 && length <= 140.0001)
   }
 })
@@ -61,8 +61,8 @@ test('the scale bar is the longest round length that fits', () => {
 test('a citation names the part that is seen, and nothing where all is', () => {
   const source = { title: 'Night Watch', pyramid: new Pyramid({ width: 2000, height: 1000 }, 512), details: {}, tileURL: () => '' }
   const part = new Viewport({ width: 400, height: 300, scale: 1, x: 1800, y: -50 })
-  assert.deepEqual(seenPart(source, part), [1800, 0, 2000, 250])
-  assert.equal(citation(source, part, 'http://x/#y', doing()), 'Night Watch, 2,000 × 1,000, region 1800,0,200,250, http://x/#y')
+  assert.deepEqual(visibleRegion(source, part), [1800, 0, 2000, 250])
+  assert.equal(citation(source, part, 'http://x/#y', menusTranslator()), 'Night Watch, 2,000 × 1,000, region 1800,0,200,250, http://x/#y')
   const whole = Viewport.fitting(source.pyramid.imageSize, 'contain', WINDOW)
-  assert.equal(citation(source, whole, 'http://x/', doing()), 'Night Watch, 2,000 × 1,000, http://x/')
+  assert.equal(citation(source, whole, 'http://x/', menusTranslator()), 'Night Watch, 2,000 × 1,000, http://x/')
 })

@@ -1,5 +1,5 @@
-import { chosenTag, languageOf } from './choice.js'
 import { FILES } from './files.js'
+import { languageOf, matchLocale } from './match-locale.js'
 import { formatMessage } from './message.js'
 import { fetchTranslations, takeTranslations } from './preload.js'
 import { root } from './root.js'
@@ -8,38 +8,38 @@ import { root } from './root.js'
 /** @typedef {Record<string, Record<string, any>>} Groups messages and lists of texts, by group and key */
 /**
  * Returns a message.
- * @typedef {(key: string, values?: import('./message.js').Values) => any} Say the message of the key with the values
- *   inserted; without values, the unformatted entry, such as a list
+ * @typedef {(key: string, values?: import('./message.js').Values) => any} Translate the message of the key with the
+ *   values inserted; without values, the unformatted entry, such as a list
  */
 
 /**
  * The loaded translations by language, without English, which is part of the scripts.
  * @type {Map<string, Groups>}
  */
-const words = new Map()
+const translations = new Map()
 /**
  * The translations that are loading, by language.
  * @type {Map<string, Promise<void>>}
  */
-const coming = new Map()
+const loading = new Map()
 /** Dispatches `change` when the page changes its language. */
-const pages = new EventTarget()
+const localeChanges = new EventTarget()
 /** @type {MutationObserver | undefined} */
-let watch
+let observer
 
 /**
  * Returns the message functions of a group.
  * @param {string} group
  * @param {Record<string, any>} english
- * @returns {(node?: Node) => Say} returns the function for the language of an element, or of the page without one
+ * @returns {(node?: Node) => Translate} returns the function for the language of an element, or of the page without one
  */
-export function translator(group, english) {
+export function createTranslator(group, english) {
   return (node) => {
-    const wanted = localeOf(node)
+    const language = localeOf(node)
     return (key, values) => {
-      const own = words.get(wanted)?.[group]?.[key]
-      const message = own ?? english[key]
-      return values ? formatMessage(message, values, own === undefined ? 'en' : wanted) : message
+      const translated = translations.get(language)?.[group]?.[key]
+      const message = translated ?? english[key]
+      return values ? formatMessage(message, values, translated === undefined ? 'en' : language) : message
     }
   }
 }
@@ -49,19 +49,19 @@ export function translator(group, english) {
  * translation.
  * @param {Node} [node] the document by default
  */
-export function localeOf(node) { return languageOf(spokenTag(node)) }
+export function localeOf(node) { return languageOf(preferredTag(node)) }
 
-function isThere(language) { return words.has(language) || !Object.hasOwn(FILES, language) }
+function isLoaded(language) { return translations.has(language) || !Object.hasOwn(FILES, language) }
 
-function spokenTag(node = globalThis.document?.documentElement) {
-  return chosenTag([...langs(node), ...globalThis.navigator?.languages ?? []])
+function preferredTag(node = globalThis.document?.documentElement) {
+  return matchLocale([...declaredLanguages(node), ...globalThis.navigator?.languages ?? []])
 }
 
 /**
  * Returns the nearest `lang`, through shadow roots.
  * @param {any} node
  */
-function langs(node) {
+function declaredLanguages(node) {
   for (let at = node; at; at = at.parentNode ?? at.host) if (at.lang) return [at.lang]
   return []
 }
@@ -72,34 +72,34 @@ function langs(node) {
  */
 export function loadTranslations(node) {
   const language = localeOf(node)
-  if (isThere(language)) return Promise.resolve()
-  let way = coming.get(language)
-  if (!way) {
-    way = (takeTranslations(language) ?? fetchTranslations(new URL(FILES[language], root))).then((groups) => { words.set(language, groups) },
+  if (isLoaded(language)) return Promise.resolve()
+  let promise = loading.get(language)
+  if (!promise) {
+    promise = (takeTranslations(language) ?? fetchTranslations(new URL(FILES[language], root))).then((groups) => { translations.set(language, groups) },
       // A later request may succeed.
-      () => { coming.delete(language) })
-    coming.set(language, way)
+      () => { loading.delete(language) })
+    loading.set(language, promise)
   }
-  return way
+  return promise
 }
 
 /**
  * Calls a function that sets texts: immediately, after the translation for the element is loaded, and whenever the page
  * changes its language.
  * @param {Node} node
- * @param {() => void} say
+ * @param {() => void} update
  * @param {AbortSignal} signal removes the listener
  */
-export function onLocaleChange(node, say, signal) {
-  const tell = async () => {
+export function onLocaleChange(node, update, signal) {
+  const loadAndUpdate = async () => {
     await loadTranslations(node)
-    if (!signal.aborted) say()
+    if (!signal.aborted) update()
   }
-  watch ??= new MutationObserver(() => pages.dispatchEvent(new Event('change')))
-  watch.observe(document.documentElement, { attributeFilter: ['lang'] })
-  pages.addEventListener('change', tell, { signal })
-  say()
-  if (!isThere(localeOf(node))) tell()
+  observer ??= new MutationObserver(() => localeChanges.dispatchEvent(new Event('change')))
+  observer.observe(document.documentElement, { attributeFilter: ['lang'] })
+  localeChanges.addEventListener('change', loadAndUpdate, { signal })
+  update()
+  if (!isLoaded(localeOf(node))) loadAndUpdate()
 }
 
 /**
@@ -107,8 +107,8 @@ export function onLocaleChange(node, say, signal) {
  * @param {Intl.DateTimeFormatOptions} options
  * @param {Node} [node] the document by default
  */
-export function dates(options, node) {
-  const tag = isThere(localeOf(node)) ? spokenTag(node) : 'en'
+export function dateFormatter(options, node) {
+  const tag = isLoaded(localeOf(node)) ? preferredTag(node) : 'en'
   try {
     return new Intl.DateTimeFormat(tag, options)
   } catch {

@@ -4,15 +4,15 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { languageOf } from '../../../public/text/choice.js'
-import { FILES } from '../../../public/text/files.js'
+import { languageOf } from '../../../public/i18n/match-locale.js'
+import { FILES } from '../../../public/i18n/files.js'
 
 const PUBLIC = fileURLToPath(new URL('../../../public/', import.meta.url))
 // As `make lint` has it: Debian's node-typescript.
 const typescript = createRequire(import.meta.url)('/usr/share/nodejs/typescript')
 
 const read = (path) => readFileSync(join(PUBLIC, path), 'utf8')
-const english = JSON.parse(read('text/en.json'))
+const english = JSON.parse(read('i18n/en.json'))
 const languages = Object.fromEntries(Object.entries(FILES).map(([language, path]) => [language, JSON.parse(read(path))]))
 const scripts = readdirSync(PUBLIC, { recursive: true }).filter((path) => path.endsWith('.js')).map((path) => [path, read(path)])
 
@@ -70,14 +70,14 @@ test('translations are translated', () => {
 test('what the scripts say is in their group, and nothing in the files is never said', () => {
   const groups = Object.keys(english)
   for (const [path, source] of scripts) {
-    if (path.startsWith('text/')) continue
-    const own = groups.filter((group) => new RegExp(`import\\([^)]*text/${group}\\.js|import \\{ ${group} \\} from`).test(source))
+    if (path.startsWith('i18n/')) continue
+    const own = groups.filter((group) => new RegExp(`import\\([^)]*i18n/${group}\\.js|import \\{ ${group}Translator \\} from`).test(source))
     const known = new Set(own.flatMap((group) => Object.keys(english[group])))
-    for (const [, group, key] of source.matchAll(/\b(\w+)\([^()]*\)\('(\w+)'/g)) {
+    for (const [, group, key] of source.matchAll(/\b(\w+)Translator\([^()]*\)\('(\w+)'/g)) {
       if (groups.includes(group)) assert.ok(key in english[group], `${path} says ${group}.${key}`)
     }
     if (!own.length) continue
-    for (const [, key] of source.matchAll(/\bsay\('(\w+)'/g)) assert.ok(known.has(key), `${path} says ${key}, which is not in ${own}`)
+    for (const [, key] of source.matchAll(/\bt\('(\w+)'/g)) assert.ok(known.has(key), `${path} says ${key}, which is not in ${own}`)
   }
   const quoted = new Set(scripts.flatMap(([, source]) => [...source.matchAll(/'([\w-]+)'/g), ...source.matchAll(/\b(\w+): '/g)].map(([, key]) => key)))
   for (const group of groups) {
@@ -108,7 +108,7 @@ test('no words stand in scripts but in these files', () => {
     'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown', 'If-Match', 'Retry-After', 'Upload-Offset', 'Tus-Resumable',
     'ImageService3', 'Upload-Length', 'Upload-Metadata'])
   const words = /^[A-Z][a-z]+([ .,:…]|$)|\p{Letter}{2,} \p{Letter}{2,}.*[.?!…]$|\p{Script=Han}|[äöüßéèà]/u
-  const faulty = "const a = make('p', { title: 'Download' }); say(`Nothing found for ${a}.`); throw new Error('Not seen by people.')"
+  const faulty = "const a = createElement('p', { title: 'Download' }); t(`Nothing found for ${a}.`); throw new Error('Not seen by people.')"
   assert.deepEqual(literals('', faulty).filter((text) => words.test(text)), ['Download', 'Nothing found for '])
   const faults = []
   for (const [path, source] of scripts) {
@@ -121,7 +121,7 @@ test('no words stand in pages but in these files', () => {
   for (const page of ['index.html', 'view.html']) {
     const source = read(page)
     const told = [...source.matchAll(/<p lang="([\w-]+)">([^<]*)<\/p>/g)].map(([, tag, text]) => [languageOf(tag), text])
-    assert.deepEqual(told, Object.entries({ en: english, ...languages }).map(([language, words]) => [language, words.browsing.needsScript]))
+    assert.deepEqual(told, Object.entries({ en: english, ...languages }).map(([language, words]) => [language, words.gallery.needsScript]))
     const rest = source.replace(/<noscript>[^]*<\/noscript>/, '').replaceAll(/<title>Ziggurat<\/title>|Ziggurat<\/h1>/g, '')
     assert.deepEqual([...rest.matchAll(/>([^<>]*\p{Letter}[^<>]*)</gu)].map(([, text]) => text), [], page)
     assert.deepEqual([...rest.matchAll(/\b(alt|title|placeholder|aria-label)="[^"]+"/g)].map(([text]) => text), [], page)
@@ -170,7 +170,7 @@ test('each language keeps its rules for words, spaces and punctuation', () => {
   for (const [language, rules] of Object.entries(RULES)) {
     for (const [pattern, example, rule] of rules) {
       assert.match(example, pattern, `${language}: ${rule}`)
-      const faulty = everyForm.filter(([own, path, text]) => own === language && path !== 'doing.keyList.12.0' && pattern.test(text.replaceAll(/\{\w+\}/g, '{}')))
+      const faulty = everyForm.filter(([own, path, text]) => own === language && path !== 'menus.keyList.12.0' && pattern.test(text.replaceAll(/\{\w+\}/g, '{}')))
       assert.deepEqual(faulty.map(([, path, text]) => `${path}: ${text}`), [], `${language}: ${rule}`)
     }
   }
@@ -178,13 +178,13 @@ test('each language keeps its rules for words, spaces and punctuation', () => {
 
 /** Texts that are a button, an entry of a menu or a title: they end without a full stop and are short. */
 const LABELS = {
-  reading: ['zoomIn', 'zoomOut', 'fit', 'fullscreen', 'previous', 'next', 'play', 'pause', 'more', 'back', 'close', 'tryAgain', 'filmstrip'],
-  doing: ['save', 'share', 'copyLink', 'cite', 'flip', 'crop', 'measure', 'layers', 'details', 'keys', 'ratio', 'anyRatio', 'ownRatio',
+  viewer: ['zoomIn', 'zoomOut', 'fit', 'fullscreen', 'previous', 'next', 'play', 'pause', 'more', 'back', 'close', 'tryAgain', 'filmstrip'],
+  menus: ['save', 'share', 'copyLink', 'cite', 'flip', 'crop', 'measure', 'layers', 'details', 'keys', 'ratio', 'anyRatio', 'ownRatio',
     'reset', 'straighten', 'saveCopy', 'cancel', 'cropAgain', 'download', 'done', 'identifier', 'storage', 'size'],
-  browsing: ['search', 'all', 'sort', 'orders.name', 'orders.-date', 'orders.date', 'orders.-added', 'orders.-size', 'addPictures',
+  gallery: ['search', 'all', 'sort', 'orders.name', 'orders.-date', 'orders.date', 'orders.-added', 'orders.-size', 'addPictures',
     'clearSearch', 'allFolders', 'allPictures'],
-  locking: ['unlock', 'lock', 'unlockNow', 'checking', 'password'],
-  writing: ['addPictures', 'choosePictures', 'takePhoto', 'cancel', 'trash', 'restore', 'select', 'leave', 'delete', 'moveOut', 'undo',
+  spaces: ['unlock', 'lock', 'unlockNow', 'checking', 'password'],
+  editing: ['addPictures', 'choosePictures', 'takePhoto', 'cancel', 'trash', 'restore', 'select', 'leave', 'delete', 'moveOut', 'undo',
     'save', 'showCopy', 'useTheirs'],
 }
 /** Letters of a label. A row of the crop bar, 320 CSS pixels wide, has room for two such buttons. */
@@ -204,7 +204,7 @@ test('labels are short, begin with a capital letter and have no full stop', () =
 test('labels are in sentence case', () => {
   const names = /^(?:Trash|Page|Up|Down|Home|Esc|Space|Ctrl|QR|JPEG|MB|GB|JavaScript|Safari)$/
   for (const [language, path, text] of everyForm) {
-    if (language !== 'en' || path.startsWith('doing.keyList')) continue
+    if (language !== 'en' || path.startsWith('menus.keyList')) continue
     const inner = [...text.matchAll(/(?<![.?!]) ([A-Z]\w*)/g)].map(([, word]) => word).filter((word) => !names.test(word))
     assert.deepEqual(inner, [], `${path}: ${text}`)
   }

@@ -5,7 +5,7 @@
 /** @typedef {Record<string, string | number>} Values numbers are formatted for the language */
 
 /** @type {Map<string, { numbers: Intl.NumberFormat, whole: Intl.NumberFormat, plurals: Intl.PluralRules }>} */
-const known = new Map()
+const formatters = new Map()
 
 /**
  * Returns a message with its values inserted.
@@ -14,10 +14,10 @@ const known = new Map()
  * @param {string} language
  */
 export function formatMessage(message, values, language) {
-  const text = typeof message === 'string' ? message : message[plural(Number(values.count), language)] ?? message.other
+  const text = typeof message === 'string' ? message : message[pluralCategory(Number(values.count), language)] ?? message.other
   return text.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name]
-    return typeof value === 'number' ? number(value, language) : value
+    return typeof value === 'number' ? formatNumber(value, language) : value
   })
 }
 
@@ -26,23 +26,23 @@ export function formatMessage(message, values, language) {
  * @param {number} value
  * @param {string} language
  */
-export function number(value, language) {
-  if (language !== 'en') return value < 1000 ? formats(language).numbers.format(value) : formats(language).whole.format(value)
+export function formatNumber(value, language) {
+  if (language !== 'en') return value < 1000 ? formattersFor(language).numbers.format(value) : formattersFor(language).whole.format(value)
   // The same result without the 10 ms that Intl needs to start, which would delay the first view.
   return value < 1000 ? String(Number(value.toPrecision(3))) : String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-function plural(count, language) { return language === 'en' ? (count === 1 ? 'one' : 'other') : formats(language).plurals.select(count) }
+function pluralCategory(count, language) { return language === 'en' ? (count === 1 ? 'one' : 'other') : formattersFor(language).plurals.select(count) }
 
-function formats(language) {
-  let made = known.get(language)
-  if (!made) {
-    made = {
+function formattersFor(language) {
+  let created = formatters.get(language)
+  if (!created) {
+    created = {
       numbers: new Intl.NumberFormat(language, { maximumSignificantDigits: 3 }),
       whole: new Intl.NumberFormat(language, { maximumFractionDigits: 0 }),
       plurals: new Intl.PluralRules(language),
     }
-    known.set(language, made)
+    formatters.set(language, created)
   }
-  return made
+  return created
 }

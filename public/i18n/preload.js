@@ -1,8 +1,8 @@
-import { chosenTag, languageOf } from './choice.js'
 import { FILES } from './files.js'
+import { languageOf, matchLocale } from './match-locale.js'
 
 /** The property of the global object that holds the translation requested before the page's scripts were loaded. */
-const AHEAD = Symbol.for('ziggurat.words')
+const PRELOADED = Symbol.for('ziggurat.translations')
 
 /**
  * Sets the document's language to the reader's if the page declares none, and requests its translation.
@@ -11,34 +11,34 @@ const AHEAD = Symbol.for('ziggurat.words')
  */
 export function preloadTranslations(root, tags = navigator.languages) {
   const { documentElement } = document
-  documentElement.lang ||= chosenTag(tags)
-  const language = languageOf(chosenTag([documentElement.lang, ...tags]))
+  documentElement.lang ||= matchLocale(tags)
+  const language = languageOf(matchLocale([documentElement.lang, ...tags]))
   if (!Object.hasOwn(FILES, language)) return
-  const words = fetchTranslations(new URL(root + FILES[language], location.href))
+  const translations = fetchTranslations(new URL(root + FILES[language], location.href))
   // A failure is reported by `takeTranslations`.
-  words.catch(() => {})
-  globalThis[AHEAD] = { language, words }
+  translations.catch(() => {})
+  globalThis[PRELOADED] = { language, translations }
 }
 
 /**
  * Returns the preloaded translation, once; undefined if there is none for this language.
  * @param {string} language
- * @returns {Promise<import('./language.js').Groups> | undefined}
+ * @returns {Promise<import('./translator.js').Groups> | undefined}
  */
 export function takeTranslations(language) {
-  const ahead = globalThis[AHEAD]
-  if (ahead?.language !== language) return undefined
-  delete globalThis[AHEAD]
-  return ahead.words
+  const preloaded = globalThis[PRELOADED]
+  if (preloaded?.language !== language) return undefined
+  delete globalThis[PRELOADED]
+  return preloaded.translations
 }
 
 /**
  * Requests a translation.
  * @param {URL} address
- * @returns {Promise<import('./language.js').Groups>} rejected with an `Error` if the request fails
+ * @returns {Promise<import('./translator.js').Groups>} rejected with an `Error` if the request fails
  */
 export async function fetchTranslations(address) {
-  const answer = await fetch(address)
-  if (!answer.ok) throw new Error(`${answer.status} for ${address}`)
-  return answer.json()
+  const response = await fetch(address)
+  if (!response.ok) throw new Error(`${response.status} for ${address}`)
+  return response.json()
 }

@@ -1,5 +1,5 @@
 import { english } from './english.js'
-import { translator } from './language.js'
+import { createTranslator } from './translator.js'
 
 /** The messages of actions on an image: menu, details, keys, downloads, the cropper. */
-export const doing = translator('doing', english.doing)
+export const menusTranslator = createTranslator('menus', english.menus)

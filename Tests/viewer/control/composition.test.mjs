@@ -26,15 +26,15 @@ const CALLS = {
   'viewport = { scale, x, y }': (control) => control.showParts({ scale: 0.8, x: 700, y: 300 }),
 }
 
-/** A view of an image that is open, or on its way, with all that a stage does for it. */
-class Steering {
+/** A view of an image that is open, or on its way, with all that a renderer does for it. */
+class Fixture {
   constructor(options) {
-    this.stage = { camera: new Camera(IMAGE, WINDOW, options), disturb() {} }
-    this.isComing = false
-    this.control = new ViewControl(this.stage, () => {}, () => this.isComing)
+    this.renderer = { camera: new Camera(IMAGE, WINDOW, options), cameraChanged() {} }
+    this.isOpening = false
+    this.control = new ViewControl(this.renderer, () => {}, () => this.isOpening)
   }
 
-  get camera() { return this.stage.camera }
+  get camera() { return this.renderer.camera }
 
   rest() {
     const start = performance.now()
@@ -69,7 +69,7 @@ for (const [first, one] of Object.entries(CALLS)) {
   for (const [second, other] of Object.entries(CALLS)) {
     test(`${first}, then ${second} at once ends as with a pause between them`, () => {
       for (const [start, begin] of Object.entries(STARTS)) {
-        const [apart, together] = [new Steering(), new Steering()]
+        const [apart, together] = [new Fixture(), new Fixture()]
         for (const { control } of [apart, together]) begin(control)
         one(apart.rest().control)
         other(apart.rest().control)
@@ -86,55 +86,55 @@ for (const [first, one] of Object.entries(CALLS)) {
 test('what is asked of an image that is coming is done when it is there, at once and in order', () => {
   for (const [first, one] of Object.entries(CALLS)) {
     for (const [second, other] of Object.entries(CALLS)) {
-      const [there, coming] = [new Steering(), new Steering()]
-      one(there.control)
-      other(there.rest().control)
-      const before = coming.view
-      coming.isComing = true
-      one(coming.control)
-      other(coming.control)
-      assertSame(coming.view, before, 'the former image stays')
-      coming.isComing = false
-      coming.control.come()
-      assert.equal(coming.camera.motion, null)
-      assertSame(coming.view, there.rest().view, `${first}, ${second}`)
+      const [opened, opening] = [new Fixture(), new Fixture()]
+      one(opened.control)
+      other(opened.rest().control)
+      const before = opening.view
+      opening.isOpening = true
+      one(opening.control)
+      other(opening.control)
+      assertSame(opening.view, before, 'the former image stays')
+      opening.isOpening = false
+      opening.control.applyPending()
+      assert.equal(opening.camera.motion, null)
+      assertSame(opening.view, opened.rest().view, `${first}, ${second}`)
     }
   }
 })
 
 test('the names are what they are: a zoom keeps its scale through a rotation', () => {
-  const steering = new Steering()
-  steering.control.zoomTo(0.5)
-  steering.control.rotate(30, false)
-  steering.control.panTo({ x: 2400, y: 1440 })
-  const { scale, degrees } = steering.rest().view
+  const fixture = new Fixture()
+  fixture.control.zoomTo(0.5)
+  fixture.control.rotate(30, false)
+  fixture.control.panTo({ x: 2400, y: 1440 })
+  const { scale, degrees } = fixture.rest().view
   assert.deepEqual([scale, degrees], [0.5, 30])
-  const { x, y } = steering.camera.viewport.imageCenter
+  const { x, y } = fixture.camera.viewport.imageCenter
   assert.ok(Math.hypot(x - 2400, y - 1440) < 1e-6)
 })
 
 test('another size of the window, or other limits, let a motion end where it leads', () => {
-  const steering = new Steering()
-  steering.control.zoomTo(0.5)
-  steering.camera.resize({ width: 900, height: 700 }, performance.now())
-  assert.equal(steering.rest().view.scale, 0.5)
-  steering.control.zoomTo(0.9)
-  steering.camera.limit({ maxScale: 0.8 }, performance.now())
-  assert.equal(steering.rest().view.scale, 0.8)
+  const fixture = new Fixture()
+  fixture.control.zoomTo(0.5)
+  fixture.camera.resize({ width: 900, height: 700 }, performance.now())
+  assert.equal(fixture.rest().view.scale, 0.5)
+  fixture.control.zoomTo(0.9)
+  fixture.camera.limit({ maxScale: 0.8 }, performance.now())
+  assert.equal(fixture.rest().view.scale, 0.8)
 })
 
 test('a rotation during a drag leaves the fingers where they are', () => {
-  const steering = new Steering()
-  steering.control.showParts({ scale: 0.5, x: 600, y: 300 })
-  steering.camera.grab([{ x: 300, y: 300 }])
-  steering.control.rotate(90, false)
-  steering.camera.drag([{ x: 310, y: 300 }])
-  assert.equal(steering.view.degrees, 90)
+  const fixture = new Fixture()
+  fixture.control.showParts({ scale: 0.5, x: 600, y: 300 })
+  fixture.camera.grab([{ x: 300, y: 300 }])
+  fixture.control.rotate(90, false)
+  fixture.camera.drag([{ x: 310, y: 300 }])
+  assert.equal(fixture.view.degrees, 90)
 })
 
 test('a wrong value is named with its method, and changes nothing', () => {
-  const steering = new Steering()
-  const before = steering.view
+  const fixture = new Fixture()
+  const before = fixture.view
   for (const [call, message] of [
     [(control) => control.zoomTo('x'), 'zoomTo: scale must be a number, not x'],
     [(control) => control.zoomTo(NaN), 'zoomTo: scale must be a number, not NaN'],
@@ -145,6 +145,6 @@ test('a wrong value is named with its method, and changes nothing', () => {
     [(control) => control.fit('foo'), 'fit: must be one of contain, cover, width, none, not foo'],
     [(control) => control.showParts({ scale: 0 }), 'viewport: scale must be above 0, not 0'],
     [(control) => control.showParts({ y: Infinity }), 'viewport: y must be a finite number, not Infinity'],
-  ]) assert.throws(() => call(steering.control), { message })
-  assert.deepEqual(steering.view, before)
+  ]) assert.throws(() => call(fixture.control), { message })
+  assert.deepEqual(fixture.view, before)
 })

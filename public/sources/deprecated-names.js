@@ -10,26 +10,26 @@ const PARAMETERS = /** @type {[RegExp, string][]} */ ([
 
 /**
  * Converts a description or a list of images to the current names.
- * @param {Record<string, any>} answer a response of the API
+ * @param {Record<string, any>} response a response of the API
  * @returns {Record<string, any>}
  */
-export function presentNames(answer) {
-  const present = { ...answer }
-  if (present.book === true) {
-    present.isBook = true
-    delete present.book
+export function currentNames(response) {
+  const result = { ...response }
+  if (result.book === true) {
+    result.isBook = true
+    delete result.book
   }
-  for (const [former, name] of Object.entries(MEMBERS)) {
-    if (present[former] !== undefined) present[name] ??= present[former]
-    delete present[former]
+  for (const [deprecated, name] of Object.entries(MEMBERS)) {
+    if (result[deprecated] !== undefined) result[name] ??= result[deprecated]
+    delete result[deprecated]
   }
-  return present
+  return result
 }
 
 /**
  * Returns the address of the same resource in version 0.1.
  * @param {string} address
  */
-export function formerAddress(address) {
-  return PARAMETERS.reduce((former, [name, before]) => former.replace(name, before), address)
+export function deprecatedAddress(address) {
+  return PARAMETERS.reduce((result, [current, deprecated]) => result.replace(current, deprecated), address)
 }

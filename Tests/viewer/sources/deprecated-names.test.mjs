@@ -1,4 +1,4 @@
-import { formerAddress, presentNames } from '../../../public/sources/former-names.js'
+import { currentNames, deprecatedAddress } from '../../../public/sources/deprecated-names.js'
 import { firstViewURL } from '../../../public/sources/preload.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,18 +9,18 @@ test('answers of version 0.1 get the present names', () => {
     images: [{ id: 'codex', book: true, cover: 'codex/1', pages: 2 }, { id: 'dance', moves: true }, { id: 'codex/1', in: 'codex', page: 1, place: 'Leiden' }],
     next: 'abc', total: 3,
   }
-  const { images, ...rest } = presentNames(list)
+  const { images, ...rest } = currentNames(list)
   assert.deepEqual(rest, { nextCursor: 'abc', total: 3 })
-  assert.deepEqual(images.map(presentNames), [
+  assert.deepEqual(images.map(currentNames), [
     { id: 'codex', isBook: true, cover: 'codex/1', pages: 2 }, { id: 'dance', animated: true },
     { id: 'codex/1', book: 'codex', page: 1, location: 'Leiden' }])
 })
 
 test('present names stay, and win over former ones', () => {
   const present = { id: 'codex/1', book: 'codex', animated: true, location: 'Leiden', nextCursor: 'abc' }
-  assert.deepEqual(presentNames(present), present)
-  assert.deepEqual(presentNames({ ...present, in: 'x', moves: false, place: 'y', next: 'z' }), present)
-  assert.deepEqual(presentNames({ isBook: true, book: true }), { isBook: true })
+  assert.deepEqual(currentNames(present), present)
+  assert.deepEqual(currentNames({ ...present, in: 'x', moves: false, place: 'y', next: 'z' }), present)
+  assert.deepEqual(currentNames({ isBook: true, book: true }), { isBook: true })
 })
 
 test('what was kept without a network before is found by its former address', () => {
@@ -30,8 +30,8 @@ test('what was kept without a network before is found by its former address', ()
     ['dzi/a_files/12/0_0.jpg', 'dzi/a_files/12/0_0.jpg'],
     ['api/images?limit=1000&book=codex&fields=cover', 'api/images?limit=1000&in=codex&fields=cover'],
     ['view/', 'view/'],
-  ]) assert.equal(formerAddress(root + present), root + former)
+  ]) assert.equal(deprecatedAddress(root + present), root + former)
   const view = firstViewURL(new URL(`${root}api/images/a`), 'width=390&height=844&dpr=3')
   // As version 0.1 asked.
-  assert.equal(formerAddress(view), `${root}api/images/a/viewport.tiles?width=390&height=844&dpr=3&overview=true&describe=true`)
+  assert.equal(deprecatedAddress(view), `${root}api/images/a/viewport.tiles?width=390&height=844&dpr=3&overview=true&describe=true`)
 })

@@ -1,7 +1,7 @@
-import { chosenTag } from '../../../public/text/choice.js'
-import { localeOf, translator } from '../../../public/text/language.js'
-import { formatMessage, number } from '../../../public/text/message.js'
-import { reading } from '../../../public/text/reading.js'
+import { matchLocale } from '../../../public/i18n/match-locale.js'
+import { formatMessage, formatNumber } from '../../../public/i18n/message.js'
+import { createTranslator, localeOf } from '../../../public/i18n/translator.js'
+import { viewerTranslator } from '../../../public/i18n/viewer.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -9,13 +9,13 @@ test('English numbers are as Intl has them, which takes too long to start', () =
   const few = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 })
   const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
   for (const value of [0, 1, 7, 12, 99.5, 100, 123.4, 999, 999.4, 0.5, 0.0123, 1000, 1234, 54_321, 1_234_567, 12_345_678.4]) {
-    assert.equal(number(value, 'en'), (value < 1000 ? few : whole).format(value), String(value))
+    assert.equal(formatNumber(value, 'en'), (value < 1000 ? few : whole).format(value), String(value))
   }
 })
 
 test('numbers are written as each language has them', () => {
-  assert.deepEqual(['en', 'de', 'fr', 'zh'].map((language) => number(1_234_567, language)), ['1,234,567', '1.234.567', '1\u202f234\u202f567', '1,234,567'])
-  assert.deepEqual(['en', 'de', 'fr', 'zh'].map((language) => number(12.5, language)), ['12.5', '12,5', '12,5', '12.5'])
+  assert.deepEqual(['en', 'de', 'fr', 'zh'].map((language) => formatNumber(1_234_567, language)), ['1,234,567', '1.234.567', '1\u202f234\u202f567', '1,234,567'])
+  assert.deepEqual(['en', 'de', 'fr', 'zh'].map((language) => formatNumber(12.5, language)), ['12.5', '12,5', '12,5', '12.5'])
 })
 
 test('values stand in their places, in the form of their count', () => {
@@ -30,7 +30,7 @@ test('the first of the reader\'s languages that there are words in counts, whate
   for (const [tags, tag] of [
     [['de-AT', 'en'], 'de-AT'], [['pt-BR', 'fr-CA', 'en'], 'fr-CA'], [['en-GB', 'de'], 'en-GB'], [['zh-Hans-CN'], 'zh-Hans-CN'],
     [['zh-TW', 'zh', 'en-US'], 'zh'], [['zh-Hant-HK', 'en'], 'en'], [['pt', 'ja'], 'en'], [[], 'en'], [['constructor'], 'en'], [['DE_ch'], 'DE_ch'],
-  ]) assert.equal(chosenTag(tags), tag)
+  ]) assert.equal(matchLocale(tags), tag)
 })
 
 test('an element speaks the language of what it is in, through shadow roots, else that of the reader', () => {
@@ -43,8 +43,8 @@ test('an element speaks the language of what it is in, through shadow roots, els
 })
 
 test('where a language has not come, English is spoken', () => {
-  const say = translator('reading', { greeting: 'Hello, {name}', list: ['a'] })({ lang: 'de', parentNode: null })
-  assert.equal(say('greeting', { name: 1000 }), 'Hello, 1,000')
-  assert.deepEqual(say('list'), ['a'])
-  assert.equal(reading()('scale', { percent: 12 }), '12%')
+  const t = createTranslator('viewer', { greeting: 'Hello, {name}', list: ['a'] })({ lang: 'de', parentNode: null })
+  assert.equal(t('greeting', { name: 1000 }), 'Hello, 1,000')
+  assert.deepEqual(t('list'), ['a'])
+  assert.equal(viewerTranslator()('scale', { percent: 12 }), '12%')
 })

@@ -10,7 +10,7 @@ const TRADITIONAL = /^zh-(hant|tw|hk|mo)\b/i
  * @param {readonly string[]} tags BCP 47 language tags, in order of preference
  * @returns {string} one of the tags, or `en`
  */
-export function chosenTag(tags) {
+export function matchLocale(tags) {
   return tags.find((tag) => LANGUAGES.includes(languageOf(tag)) && !TRADITIONAL.test(tag)) ?? 'en'
 }
 

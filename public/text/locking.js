@@ -1,5 +1,0 @@
-import { english } from './english.js'
-import { translator } from './language.js'
-
-/** The messages of private spaces: their lock and password. */
-export const locking = translator('locking', english.locking)

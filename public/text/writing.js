@@ -1,5 +1,0 @@
-import { english } from './english.js'
-import { translator } from './language.js'
-
-/** The messages for users with write access: uploads, edits, the trash. */
-export const writing = translator('writing', english.writing)
