@@ -95,7 +95,8 @@ package struct SidecarFile: Hashable, Sendable {
 
   /// Returns the content for parsing; nil if it cannot be read, is too long, or a link leads out of the enclosure.
   package func bytes(within enclosure: RootDirectory?) -> [UInt8]? {
-    guard let bytes = try? contents(atMost: Self.maxLength + 1, within: enclosure), bytes.count <= Self.maxLength
+    guard let bytes = try? contents(atMost: Self.maxLength + 1, within: enclosure),
+      bytes.count <= Self.maxLength
     else { return nil }
     return bytes
   }

@@ -63,7 +63,9 @@ package struct BookDescription: Hashable, Sendable {
   }
 
   package init(json: [UInt8]) throws(ValidationError) {
-    guard json.count <= Self.maxLength else { throw ValidationError("has more than \(Self.maxLength >> 20) MB") }
+    guard json.count <= Self.maxLength else {
+      throw ValidationError("has more than \(Self.maxLength >> 20) MB")
+    }
     let text = JSONText(json)
     // The decoder accepts bytes of other encodings without an error.
     if let error = text.encodingError { throw ValidationError(error) }
@@ -361,7 +363,8 @@ extension BookDescription: Codable {
   private static func line(_ text: String) -> String? {
     let plain = String(
       String.UnicodeScalarView(
-        text.unicodeScalars.prefix(maxLineLength).map { $0.properties.generalCategory == .control ? " " : $0 }))
+        text.unicodeScalars.prefix(maxLineLength).map { $0.properties.generalCategory == .control ? " " : $0 }
+      ))
     let line = plain.trimmingCharacters(in: .whitespaces)
     return line.isEmpty ? nil : line
   }

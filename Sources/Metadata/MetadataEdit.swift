@@ -130,7 +130,8 @@ package struct MetadataEdit: Hashable, Sendable, Codable {
         }
         var keywords: [String] = []
         for (at, each) in list.enumerated() {
-          let keyword = taken(each, [name, String(at)], "a keyword", Self.maxKeywordLength, lines: false) ?? ""
+          let keyword =
+            taken(each, [name, String(at)], "a keyword", Self.maxKeywordLength, lines: false) ?? ""
           if !keyword.isEmpty, !keywords.contains(keyword) { keywords.append(keyword) }
         }
         self.keywords = keywords

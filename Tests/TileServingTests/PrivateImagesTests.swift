@@ -129,8 +129,10 @@ import ZigguratTestSupport
   private func presentation(_ path: String, _ principal: Principal) async throws -> Response {
     let context = try call("/iiif/presentation/3/\(path)", principal)
     guard case .presentation(let request) = context.path.route else { return .text(404, "") }
-    return await PresentationHandler(context: context, images: images, identity: SiteIdentity()).reply(request)
-      .response()
+    return await PresentationHandler(context: context, images: images, identity: SiteIdentity()).reply(
+      request
+    )
+    .response()
   }
 
   @Test func `collections lead from the library into the space and back`() async throws {

@@ -27,8 +27,9 @@ extension PostgreSQLConnection {
       choice.window = min(Self.window, 4 * limit * Self.sampled / sample.found)
     }
     choice.total =
-      if scope != .items { try countInFolder(query, scope) } else if sample?.isMany == true { Self.maximum } else
-      {
+      if scope != .items { try countInFolder(query, scope) } else if sample?.isMany == true {
+        Self.maximum
+      } else {
         try count(search)
       }
     return choice

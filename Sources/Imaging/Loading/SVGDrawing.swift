@@ -37,7 +37,9 @@ final class SVGDrawing: PixelSupply {
     rsvg_handle_set_dpi(pointer, Self.resolution)
     guard let size = Self.size(of: pointer) else { return nil }
     let (width, height) = ((size.width * scale).rounded(), (size.height * scale).rounded())
-    guard 1...Double(Image.maxDimension) ~= width, 1...Double(Image.maxDimension) ~= height else { return nil }
+    guard 1...Double(Image.maxDimension) ~= width, 1...Double(Image.maxDimension) ~= height else {
+      return nil
+    }
     self.path = path
     self.width = Int(width)
     self.height = Int(height)

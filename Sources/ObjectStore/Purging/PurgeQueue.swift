@@ -109,7 +109,8 @@ package final class PurgeQueue: Sendable {
   /// Purges all keys that are due, until a request fails.
   func ask(at now: ContinuousClock.Instant) {
     while true {
-      let (number, places, due) = state.withLock { state -> (Int, Int, [(key: String, turn: ScheduledPurge)]) in
+      let (number, places, due) = state.withLock {
+        state -> (Int, Int, [(key: String, turn: ScheduledPurge)]) in
         for (number, line) in state.lines.enumerated() {
           let places = line.due(at: now)
           if places.isEmpty { continue }
@@ -140,6 +141,7 @@ package final class PurgeQueue: Sendable {
   }
 
   private static func after(_ turn: ScheduledPurge, _ now: ContinuousClock.Instant) -> ScheduledPurge? {
-    pauses.indices.contains(turn.number) ? ScheduledPurge(at: now + pauses[turn.number], number: turn.number + 1) : nil
+    pauses.indices.contains(turn.number)
+      ? ScheduledPurge(at: now + pauses[turn.number], number: turn.number + 1) : nil
   }
 }

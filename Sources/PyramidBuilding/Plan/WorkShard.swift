@@ -18,7 +18,8 @@ package struct WorkShard: Hashable, Sendable, CustomStringConvertible {
   package init?(_ text: String) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false)
     guard numbers.count == 2, numbers.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
-      let index = Int(numbers[0]), let count = Int(numbers[1]), (1...Self.maximum).contains(count), index < count
+      let index = Int(numbers[0]), let count = Int(numbers[1]), (1...Self.maximum).contains(count),
+      index < count
     else { return nil }
     self.init(index: index, count: count)
   }

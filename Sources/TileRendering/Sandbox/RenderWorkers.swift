@@ -109,7 +109,9 @@ package final class RenderWorkers: Sendable {
     }
   }
 
-  private func begin(_ server: ProcessLauncher, _ archive: TileArchive) throws(TerminationReason) -> IdleWorker {
+  private func begin(_ server: ProcessLauncher, _ archive: TileArchive) throws(TerminationReason)
+    -> IdleWorker
+  {
     let limits = SandboxLimits(
       memory: RenderLimits.base, maxMemory: RenderLimits.maximum, processorSeconds: timeout * Self.maxUses,
       niceness: Self.niceness)

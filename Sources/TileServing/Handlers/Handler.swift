@@ -29,7 +29,8 @@ final class RequestContext: Sendable {
   ///
   /// - Parameter waits: the number of waits that begin now.
   fileprivate func detached(waits: Int = 0) -> RequestContext {
-    RequestContext(request.detached, path, principal: principal, at: address, principals, waits: self.waits + waits)
+    RequestContext(
+      request.detached, path, principal: principal, at: address, principals, waits: self.waits + waits)
   }
 
   /// Returns a copy with the present principal: the session may have ended during a wait.

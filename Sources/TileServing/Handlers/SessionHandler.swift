@@ -53,7 +53,8 @@ struct SessionHandler: Sendable {
     let session = principal.isByCookie ? sessions.session(request, isUse: false) : nil
     return .json(
       State(
-        canWrite: principal.mayWrite, hasSpace: principal.space != nil, canWriteSpace: principal.mayWriteToSpace,
+        canWrite: principal.mayWrite, hasSpace: principal.space != nil,
+        canWriteSpace: principal.mayWriteToSpace,
         acceptsPassword: passwords.spaces?.isOffered == true, expiresIn: session.map(sessions.rest)))
   }
 

@@ -22,7 +22,8 @@ struct TrashHandler: ChangeHandler {
 
   /// Lists the deletions that the principal may restore.
   func list() -> Response {
-    if !principal.mayWrite, !principal.mayWriteToSpace, let refusal = principal.refusal(toChange: .library, request)
+    if !principal.mayWrite, !principal.mayWriteToSpace,
+      let refusal = principal.refusal(toChange: .library, request)
     {
       return refusal.withNoStore
     }

@@ -7,7 +7,8 @@ struct LaunchKey: Middleware {
   let base: String
 
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {
-    (admits(request) ? next(request) : .response(launchKey.answer(request.request, base: base))).map(\.withNoStore)
+    (admits(request) ? next(request) : .response(launchKey.answer(request.request, base: base))).map(
+      \.withNoStore)
   }
 
   func refusal(of request: RoutedRequest) -> Response? {

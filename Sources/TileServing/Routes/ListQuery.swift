@@ -114,7 +114,8 @@ struct ListQuery {
     let names = text.split(separator: ",", omittingEmptySubsequences: false).map { name in
       DeprecatedNames.fields[String(name)] ?? String(name)
     }
-    let unknown = names.lazy.filter { !ListedItem.Fields.names.contains($0) }.prefix(InvalidInput.maximum).map {
+    let unknown = names.lazy.filter { !ListedItem.Fields.names.contains($0) }.prefix(InvalidInput.maximum).map
+    {
       name in
       let hint =
         nearest(name, ListedItem.Fields.names).map { "did you mean '\($0)'?" }

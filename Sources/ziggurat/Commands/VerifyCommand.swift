@@ -143,7 +143,8 @@ enum VerifyCommand: Command {
           } ?? "")
       )
     }
-    if let outcome, outcome.repaired + outcome.removed.count == damaged.withLock({ $0.count }), !hasKeyringDefect
+    if let outcome, outcome.repaired + outcome.removed.count == damaged.withLock({ $0.count }),
+      !hasKeyringDefect
     {
       return .success
     }

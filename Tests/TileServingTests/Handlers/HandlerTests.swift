@@ -40,7 +40,8 @@ import ZigguratUploading
   }
 
   private func context(
-    _ target: String, method: String = "GET", principal: Principal = .anyone, _ headers: [String: String] = [:]
+    _ target: String, method: String = "GET", principal: Principal = .anyone,
+    _ headers: [String: String] = [:]
   ) throws -> RequestContext {
     let parts = target.split(separator: "?", maxSplits: 1).map { Array($0.utf8) }
     let request = Request(method: method, rawPath: parts[0], query: parts.count > 1 ? parts[1] : []) {
@@ -62,7 +63,9 @@ import ZigguratUploading
       ("/dzi/one_files/6/1_0.jpg", 200), ("/dzi/one_files/6/9_0.jpg", 404), ("/dzi/two_files/6/1_0.jpg", 404),
     ] {
       let context = try context(path)
-      guard case .tiles(let request) = context.path.route else { return #expect(Bool(false), "it is no tile") }
+      guard case .tiles(let request) = context.path.route else {
+        return #expect(Bool(false), "it is no tile")
+      }
       let response = await TileHandler(context: context, images: images, pictures: pictures).reply(request)
         .response()
       #expect(response.status == status)
@@ -73,7 +76,8 @@ import ZigguratUploading
   }
 
   @Test func `an image is described with the address of the server in its URLs`() async throws {
-    let handler = DescriptionHandler(context: try context("/api/images/one"), images: images, originals: originals)
+    let handler = DescriptionHandler(
+      context: try context("/api/images/one"), images: images, originals: originals)
     let known = await handler.reply("one").response()
     let unknown = await handler.reply("two").response()
     let description = try Self.object(known)
@@ -84,8 +88,10 @@ import ZigguratUploading
   }
 
   @Test func `the library is listed, and a wrong parameter is named`() throws {
-    let good = ListHandler(context: try context("/api/images?limit=5"), images: images, isWritable: false).list()
-    let wrong = ListHandler(context: try context("/api/images?limit=x"), images: images, isWritable: false).list()
+    let good = ListHandler(context: try context("/api/images?limit=5"), images: images, isWritable: false)
+      .list()
+    let wrong = ListHandler(context: try context("/api/images?limit=x"), images: images, isWritable: false)
+      .list()
     #expect(try Self.object(good)["total"] as? Int == 1)
     #expect(wrong.status == 400)
   }
@@ -130,13 +136,15 @@ import ZigguratUploading
     let answer = try Self.object(await handler.reply().response())
     #expect(answer["width"] as? Int == 20 && answer["height"] as? Int == 12)
     let other = EmbeddingHandler(
-      context: try context("/oembed?url=https://example.net/view/one"), images: images, identity: SiteIdentity())
+      context: try context("/oembed?url=https://example.net/view/one"), images: images,
+      identity: SiteIdentity())
     #expect(await other.reply().response().status == 404)
   }
 
   @Test func `pages without files are not found`() throws {
     let handler = PageHandler(
-      context: try context("/robots.txt"), images: images, files: nil, identity: SiteIdentity(), frameAncestors: nil
+      context: try context("/robots.txt"), images: images, files: nil, identity: SiteIdentity(),
+      frameAncestors: nil
     )
     // The server has its own rules for crawlers.
     #expect(handler.page.status == 200)
@@ -148,7 +156,8 @@ import ZigguratUploading
       var access = ServerOptions()
       access.hidesMetrics = hides
       return MonitoringHandler(
-        context: try context("/metrics"), images: images, access: access, metrics: metrics, disk: changes.disk,
+        context: try context("/metrics"), images: images, access: access, metrics: metrics,
+        disk: changes.disk,
         pictures: pictures, mappedTiles: MemoryQuota(limit: 1), uploads: nil, version: "1.2.3")
     }
     let figures = try handler(hides: false).metricsOrNothing
@@ -306,7 +315,8 @@ import ZigguratUploading
       request, try NormalizedPath(request.rawPath, query: []), principal: Principal(mayWrite: true),
       at: ServerAddress(""), Principals(sessions, access, OwnScheme()))
     let edits = EditHandler(
-      context: context, images: images, originals: originals, changes: changes, editor: LibraryEditor(library),
+      context: context, images: images, originals: originals, changes: changes,
+      editor: LibraryEditor(library),
       trash: TrashAccess(library: Trash(library, keeps: 60), keeps: 60))
     #expect(try await Self.answer(edits.plan(12..<15), request).status == status)
   }

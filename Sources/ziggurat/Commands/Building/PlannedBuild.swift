@@ -46,7 +46,8 @@ struct PlannedBuild {
     // A dry run needs no journal.
     reports = isDryRun ? nil : arguments.string("journal-dir")
     part = try arguments.value(
-      "shard", expected: "I/N, with N from 1 to \(WorkShard.maximum) and I from 0 to N − 1", { WorkShard($0) })
+      "shard", expected: "I/N, with N from 1 to \(WorkShard.maximum) and I from 0 to N − 1", { WorkShard($0) }
+    )
   }
 
   func open() throws(StorageError) -> Opened {

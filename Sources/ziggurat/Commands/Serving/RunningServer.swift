@@ -32,7 +32,8 @@ struct RunningServer {
     var access = process.access
     access.surrogateSeed = cacheKey?.seed
     tileServer = try TileServer(
-      library: library, publicFolder: viewer, baseURL: base, rendering: configuration.rendering, launchKey: launchKey,
+      library: library, publicFolder: viewer, baseURL: base, rendering: configuration.rendering,
+      launchKey: launchKey,
       access: access, uploads: uploads, version: Ziggurat.version, identity: configuration.pages.identity)
     let places = process.sockets.map(\.place)
     let hosts = configuration.hosts(besides: places)

@@ -79,7 +79,8 @@ extension ServerConfiguration.LibrarySettings {
     guard stat(pictures, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
       throw .requires("--build", "a folder of images ('\(pictures)' is not a folder)")
     }
-    guard let folder = arguments.string("library") ?? ArchiveCacheFolder.path(of: pictures, environment) else {
+    guard let folder = arguments.string("library") ?? ArchiveCacheFolder.path(of: pictures, environment)
+    else {
       throw .requires("--build", "--library DIR (HOME is not set, so there is no folder for a cache)")
     }
     var other = stat()
