@@ -1,7 +1,7 @@
 import Glibc
 import ZigguratCMicroHTTPD
 
-/// The functions that libmicrohttpd calls. They convert pointers and call a method of the `Connection` or `EventLoop`.
+/// The functions that libmicrohttpd calls. They convert pointers and call a method of the `HTTPConnection` or `EventLoop`.
 ///
 /// A closure in a main file would be checked for the main actor and crash on the first request.
 enum MHDCallbacks {
@@ -26,19 +26,19 @@ enum MHDCallbacks {
 
   /// Called before the daemon splits the query.
   static let seeURI: SeeURI = { _, uri, handle in
-    handle.flatMap(Connection.of)?._withUnsafeGuaranteedRef { $0.requestLineRead(uri) }
+    handle.flatMap(HTTPConnection.of)?._withUnsafeGuaranteedRef { $0.requestLineRead(uri) }
     return nil
   }
 
   static let handle: MHD_AccessHandlerCallback = { _, handle, url, method, version, data, size, _ in
-    guard let url, let method, let version, let size, let connection = handle.flatMap(Connection.of) else {
+    guard let url, let method, let version, let size, let connection = handle.flatMap(HTTPConnection.of) else {
       return .NO
     }
     return connection._withUnsafeGuaranteedRef { $0.handle(url, method, version, data, size) }
   }
 
   static let requestCompleted: Completed = { _, handle, _, _ in
-    handle.flatMap(Connection.of)?._withUnsafeGuaranteedRef { $0.requestCompleted() }
+    handle.flatMap(HTTPConnection.of)?._withUnsafeGuaranteedRef { $0.requestCompleted() }
   }
 
   /// Called with the event loop. The slot holds the connection's context, retained.
@@ -49,7 +49,7 @@ enum MHDCallbacks {
         slot.pointee = Unmanaged.passRetained(loop.begin(handle)).toOpaque()
       } else if let context = slot.pointee {
         slot.pointee = nil
-        loop.end(Unmanaged<Connection>.fromOpaque(context).takeRetainedValue())
+        loop.end(Unmanaged<HTTPConnection>.fromOpaque(context).takeRetainedValue())
       }
     }
   }

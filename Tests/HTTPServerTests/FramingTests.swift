@@ -171,9 +171,9 @@ import Testing
   }
 
   private final class WeakConnection {
-    weak var connection: Connection?
+    weak var connection: HTTPConnection?
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: HTTPConnection) { self.connection = connection }
   }
 
   @Test(

@@ -93,7 +93,7 @@ final class TestServer {
   var connections: Int { tileServer.metrics.connections.load(ordering: .relaxed) }
 
   /// The connections that are open now.
-  var openConnections: [Connection] { server.context.connections.table.withLock { Array($0.values) } }
+  var openConnections: [HTTPConnection] { server.context.connections.table.withLock { Array($0.values) } }
 
   /// Waits until the server has that many requests whose answers are not sent; returns false after half a minute.
   func waits(forRequests count: Int) -> Bool {

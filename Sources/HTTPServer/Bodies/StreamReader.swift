@@ -4,15 +4,15 @@ import ZigguratHTTPMessages
 /// Reads a body that is made meanwhile for the daemon; while there is nothing the connection is suspended.
 final class StreamReader {
   private let stream: any BodyStream
-  private let connection: Connection
+  private let connection: HTTPConnection
 
-  private init(_ stream: any BodyStream, _ connection: Connection) {
+  private init(_ stream: any BodyStream, _ connection: HTTPConnection) {
     self.stream = stream
     self.connection = connection
   }
 
   /// An answer without end.
-  static func response(_ stream: any BodyStream, _ connection: Connection) -> OpaquePointer? {
+  static func response(_ stream: any BodyStream, _ connection: HTTPConnection) -> OpaquePointer? {
     retained(StreamReader(stream, connection)) {
       MHD_create_response_from_callback(
         UInt64.max, 4096,

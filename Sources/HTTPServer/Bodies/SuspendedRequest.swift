@@ -27,7 +27,7 @@ final class SuspendedRequest: @unchecked Sendable {
     var task: Task<Void, Never>?
   }
 
-  private let connection: Connection
+  private let connection: HTTPConnection
   private let socket: Int32
   private let isHTTP10: Bool
   private let state = Mutex(State())
@@ -35,7 +35,7 @@ final class SuspendedRequest: @unchecked Sendable {
   private let rounds: Int
 
   /// - Parameter former: the earlier suspension of the same request; nil for the first one.
-  init(_ connection: Connection, after former: SuspendedRequest?) {
+  init(_ connection: HTTPConnection, after former: SuspendedRequest?) {
     self.connection = connection
     socket = connection.socket
     isHTTP10 = connection.request.isHTTP10

@@ -33,16 +33,16 @@ final class EventLoop: @unchecked Sendable {
   }
 
   /// Starts a connection that libmicrohttpd has taken over, on the loop's thread.
-  func begin(_ handle: OpaquePointer) -> Connection {
+  func begin(_ handle: OpaquePointer) -> HTTPConnection {
     server.tileServer.loops.join()
-    let connection = Connection(handle, of: server)
+    let connection = HTTPConnection(handle, of: server)
     server.connections.add(connection)
     server.tileServer.metrics.connections.wrappingAdd(1, ordering: .relaxed)
     return connection
   }
 
   /// Ends a connection, whose socket libmicrohttpd closes afterwards.
-  func end(_ connection: Connection) {
+  func end(_ connection: HTTPConnection) {
     server.tileServer.metrics.connections.wrappingSubtract(1, ordering: .relaxed)
     connection.end()
     count.wrappingSubtract(1, ordering: .relaxed)

@@ -7,7 +7,7 @@ import ZigguratCMicroHTTPD
 /// stream, and the connection is closed without a response. Before it reads from any connection, the library calls the
 /// handlers of all connections that have their own timeout. Therefore a suspended connection has its own timeout until
 /// its handler is called again.
-extension Connection {
+extension HTTPConnection {
   /// Suspends the connection, in a call of its handler.
   func suspend() {
     hasOwnTimeout = true

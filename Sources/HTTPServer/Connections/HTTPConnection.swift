@@ -8,7 +8,7 @@ import ZigguratTileServing
 ///
 /// libmicrohttpd keeps it as the connection's context. The methods read nothing of any other connection.
 // Sendable: properties that are neither constant nor atomic are used by the connection's own event loop alone.
-final class Connection: @unchecked Sendable {
+final class HTTPConnection: @unchecked Sendable {
   let server: ServerContext
   /// The connection of libmicrohttpd.
   let handle: OpaquePointer
@@ -46,7 +46,7 @@ final class Connection: @unchecked Sendable {
   }
 
   /// Returns the context of a connection of libmicrohttpd, without a retain.
-  static func of(_ handle: OpaquePointer) -> Unmanaged<Connection>? {
+  static func of(_ handle: OpaquePointer) -> Unmanaged<HTTPConnection>? {
     zg_socket_context(handle).map { Unmanaged.fromOpaque($0) }
   }
 

@@ -7,7 +7,7 @@ import ZigguratConcurrency
 /// The timeout of libmicrohttpd counts only idle time. A slow client that sends or receives a byte now and then
 /// (slowloris) would keep its connection forever, so a connection is closed after its deadline.
 final class OpenConnections: Sendable {
-  let table = Mutex<[ObjectIdentifier: Connection]>([:])
+  let table = Mutex<[ObjectIdentifier: HTTPConnection]>([:])
   private let isStopping = Atomic<Bool>(false)
 
   func start() {
@@ -21,12 +21,12 @@ final class OpenConnections: Sendable {
 
   func stop() { isStopping.store(true, ordering: .relaxed) }
 
-  func add(_ connection: Connection) {
+  func add(_ connection: HTTPConnection) {
     table.withLock { $0[ObjectIdentifier(connection)] = connection }
   }
 
   /// Removes a connection, before its socket is closed.
-  func remove(_ connection: Connection) {
+  func remove(_ connection: HTTPConnection) {
     table.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(connection)) }
   }
 

@@ -26,7 +26,7 @@ enum DaemonRefusal {
   }()
 
   /// Returns the reason that the library had for a status.
-  fileprivate static func reason(_ status: UInt32, _ connection: Connection) -> MalformedRequest {
+  fileprivate static func reason(_ status: UInt32, _ connection: HTTPConnection) -> MalformedRequest {
     // After the handler saw the headers, only the lines of a chunked body are left to refuse.
     if !connection.request.isIdle {
       switch status {
@@ -59,7 +59,7 @@ enum DaemonRefusal {
 public func queueDaemonRefusal(
   _ handle: OpaquePointer?, _ status: UInt32, _ response: OpaquePointer?
 ) -> UInt32 {
-  handle.flatMap(Connection.of)?._withUnsafeGuaranteedRef { connection in
+  handle.flatMap(HTTPConnection.of)?._withUnsafeGuaranteedRef { connection in
     _ = connection.refuseDirectly(DaemonRefusal.reason(status, connection))
   }
   return DaemonRefusal.queueResponse(handle, status, response).rawValue

@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 import ZigguratTileServing
 
 /// Requests that change something, and have a body.
-extension Connection {
+extension HTTPConnection {
   /// Has the `TileServer` decide about the request's body: it is refused, or read.
   func beginBody() -> MHD_Result {
     let routed = RoutedRequest(detachedRequest)

@@ -4,7 +4,7 @@ import ZigguratFiles
 import ZigguratHTTPMessages
 
 /// The headers of a connection's request, in the memory of libmicrohttpd.
-extension Connection {
+extension HTTPConnection {
   /// Returns the value of a header's first line; `nil` if there is none. `Host` is the authority of the request, from
   /// the header or the target.
   func header(_ name: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {

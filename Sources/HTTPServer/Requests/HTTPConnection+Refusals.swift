@@ -4,7 +4,7 @@ import ZigguratHTTPMessages
 import ZigguratTileServing
 
 /// Refusals of requests whose headers the handler has seen, or libmicrohttpd alone.
-extension Connection {
+extension HTTPConnection {
   /// Refuses a malformed request.
   func refuse(_ reason: MalformedRequest) -> MHD_Result {
     // The head may have left no memory for that of an answer.

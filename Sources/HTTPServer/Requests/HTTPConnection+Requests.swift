@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 import ZigguratTileServing
 
 /// The steps of a request.
-extension Connection {
+extension HTTPConnection {
   /// Takes the target of a request line, which libmicrohttpd has just read.
   func requestLineRead(_ uri: UnsafePointer<CChar>?) {
     request.begin(uri)

@@ -6,7 +6,7 @@ import ZigguratHTTPMessages
 import ZigguratTileServing
 
 /// Sends responses.
-extension Connection {
+extension HTTPConnection {
   /// Sends a response and notes it for the log and the metrics.
   func send(_ response: Response) -> MHD_Result {
     guard hasMemory(for: response) else { return refuseDirectly(.longHead, isHead: request.isHead) }

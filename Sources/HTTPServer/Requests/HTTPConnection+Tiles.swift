@@ -5,7 +5,7 @@ import ZigguratHTTPMessages
 import ZigguratTileServing
 
 /// Answers with stored tiles, without a string, an array or an object.
-extension Connection {
+extension HTTPConnection {
   /// Answers with a stored tile, or suspends the connection until it is there; returns `nil` if `TileServer.respond`
   /// has to answer the request.
   func answerTile() -> MHD_Result? {

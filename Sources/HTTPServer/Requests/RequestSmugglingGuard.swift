@@ -35,7 +35,7 @@ enum RequestSmugglingGuard {
   ///   - version: the HTTP version in the request line.
   ///   - notes: filled as far as the headers were seen.
   static func refusal(
-    of connection: Connection, _ version: UnsafePointer<CChar>, _ notes: inout Notes
+    of connection: HTTPConnection, _ version: UnsafePointer<CChar>, _ notes: inout Notes
   ) -> MalformedRequest? {
     let (method, target) = (connection.request.method, connection.request.target)
     if !target.fills(from: method, to: version) { return .requestLineHasSpareBytes }
