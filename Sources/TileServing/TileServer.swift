@@ -46,8 +46,8 @@ package final class TileServer: Sendable {
   let sessions: SessionTable
   let upkeep: SessionUpkeep
   let sessionHandler: SessionHandler
-  let crossOrigin: CrossOrigin
-  let principals: Principals
+  let crossOrigin: CORS
+  let principals: Authentication
   let descriptions: DescriptionCache
   /// Middleware for every response.
   private let everyResponse: MiddlewareList
@@ -90,9 +90,9 @@ package final class TileServer: Sendable {
         access.audit?.add(.lock, client: nil, principal: nil)
       }, ended: { [events] in events.endWithSessions() })
     upkeep = SessionUpkeep(sessions, library, uploads, purging: access.isWritable ? trash : nil)
-    crossOrigin = CrossOrigin(origins: access.origins)
+    crossOrigin = CORS(origins: access.origins)
     let scheme = OwnScheme(base: baseURL)
-    principals = Principals(sessions, access, scheme)
+    principals = Authentication(sessions, access, scheme)
     sessionHandler = SessionHandler(
       sessions: sessions, upkeep: upkeep, principals: principals, passwords: passwords, library: library,
       access: access, audit: audit, pairing: pairing, scheme: scheme)
@@ -109,7 +109,7 @@ package final class TileServer: Sendable {
   }
 
   private static func everyResponse(
-    _ access: ServerOptions, _ crossOrigin: CrossOrigin, _ audit: AuditTrail, takesUploads: Bool
+    _ access: ServerOptions, _ crossOrigin: CORS, _ audit: AuditTrail, takesUploads: Bool
   ) -> MiddlewareList {
     var list: [any Middleware] = [SecurityHeaders(), ConditionalRequests()]
     if takesUploads { list.append(UploadHeaders()) }
@@ -122,13 +122,13 @@ package final class TileServer: Sendable {
   }
 
   private static func admission(
-    _ access: ServerOptions, _ launchKey: LaunchKeyAuth?, _ address: ServerAddress, _ principals: Principals,
+    _ access: ServerOptions, _ launchKey: LaunchKeyAuth?, _ address: ServerAddress, _ principals: Authentication,
     _ images: ImageAccess
   ) -> MiddlewareList {
     let key: [any Middleware] = launchKey.map { [LaunchKey(launchKey: $0, base: address.base)] } ?? []
     return MiddlewareList(
       key + [
-        MonitorRoutes(), WriterRequirement(library: images.library, isWritable: access.isWritable),
+        ManagementRoutes(), WriterRequirement(library: images.library, isWritable: access.isWritable),
         CatalogOffload(queue: images.catalogQueue), principals,
         CachePrivacy(
           hasSpaces: { access.spaces?.wasOffered == true }, isBehindEdge: access.isBehindEdge),

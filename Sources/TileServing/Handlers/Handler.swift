@@ -9,13 +9,13 @@ final class RequestContext: Sendable {
   let path: NormalizedPath
   let principal: Principal
   let address: ServerAddress
-  let principals: Principals
+  let principals: Authentication
   /// The number of times that the request has waited.
   fileprivate let waits: Int
 
   init(
     _ request: Request, _ path: NormalizedPath, principal: Principal, at address: ServerAddress,
-    _ principals: Principals, waits: Int = 0
+    _ principals: Authentication, waits: Int = 0
   ) {
     self.request = request
     self.path = path

@@ -9,7 +9,7 @@ import ZigguratImageLibrary
 struct SessionHandler: Sendable {
   let sessions: SessionTable
   let upkeep: SessionUpkeep
-  let principals: Principals
+  let principals: Authentication
   let passwords: PasswordAccess
   let library: any ImageRepository
   let access: ServerOptions

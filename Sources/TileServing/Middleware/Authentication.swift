@@ -1,7 +1,7 @@
 import ZigguratHTTPMessages
 
 /// Identifies the principal of a read by the token or a session, and resets the session's idle time.
-struct Principals: Middleware {
+struct Authentication: Middleware {
   private let sessions: SessionTable
   private let token: AccessToken?
   private let isWritable: Bool

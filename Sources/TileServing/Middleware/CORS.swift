@@ -1,7 +1,7 @@
 import ZigguratHTTPMessages
 
 /// Adds the CORS headers for the sites whose pages may read a response.
-struct CrossOrigin: Middleware {
+struct CORS: Middleware {
   let origins: AllowedOrigins
 
   func respond(to request: RoutedRequest, next: @escaping Next) -> Reply {

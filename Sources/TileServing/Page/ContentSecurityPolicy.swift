@@ -3,7 +3,7 @@ import ZigguratHTTPMessages
 
 /// The Content Security Policy (version 3) of a page. It admits resources of this server, and inline scripts and
 /// style sheets by their hashes. Script injected by a defect therefore does not run.
-struct PagePolicy: Sendable {
+struct ContentSecurityPolicy: Sendable {
   private let scripts: [String]
   private let styles: [String]
 

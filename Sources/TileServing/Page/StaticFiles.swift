@@ -14,13 +14,13 @@ final class StaticFiles: Sendable {
     let plain: [UInt8]
     let gzip: [UInt8]?
     let tag: EntityTag
-    let policy: PagePolicy
+    let policy: ContentSecurityPolicy
 
     func below(_ base: BasePath) -> Page {
       let bytes = base.put(inFrontOfPathsIn: plain)
       return Page(
         identity: identity, plain: bytes, gzip: Response.gzip(bytes, level: 6), tag: EntityTag(of: bytes),
-        policy: PagePolicy(ofPage: bytes))
+        policy: ContentSecurityPolicy(ofPage: bytes))
     }
 
     /// Inserts `head` before the title, where the page's metadata begins.
@@ -142,7 +142,7 @@ final class StaticFiles: Sendable {
     let page = Page(
       identity: identity, plain: bytes, gzip: Self.isText(path) ? Response.gzip(bytes, level: 9) : nil,
       tag: EntityTag(of: bytes),
-      policy: Self.ending(path) == "html" ? PagePolicy(ofPage: bytes) : PagePolicy())
+      policy: Self.ending(path) == "html" ? ContentSecurityPolicy(ofPage: bytes) : ContentSecurityPolicy())
     pages.withLock { $0[path] = page }
     return .found(page)
   }

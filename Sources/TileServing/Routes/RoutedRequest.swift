@@ -4,7 +4,7 @@ package import ZigguratHTTPMessages
 package struct RoutedRequest: Sendable {
   package var request: Request
   let path: RequestedPath
-  /// The principal, set by `Principals`; `nil` for requests whose response does not depend on it.
+  /// The principal, set by `Authentication`; `nil` for requests whose response does not depend on it.
   var principal: Principal?
 
   package init(_ request: Request) {

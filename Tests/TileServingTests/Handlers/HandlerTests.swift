@@ -50,7 +50,7 @@ import ZigguratUploading
     let path = try NormalizedPath(request.rawPath, query: request.query)
     return RequestContext(
       request, path, principal: principal, at: ServerAddress("https://example.org/base/"),
-      Principals(sessions, ServerOptions(), OwnScheme()))
+      Authentication(sessions, ServerOptions(), OwnScheme()))
   }
 
   private static func object(_ response: Response) throws -> [String: Any] {
@@ -269,7 +269,7 @@ import ZigguratUploading
   @Test func `a change is rejected if the session ended while its body arrived`() async throws {
     var access = ServerOptions()
     access.isWritable = true
-    let principals = Principals(sessions, access, OwnScheme())
+    let principals = Authentication(sessions, access, OwnScheme())
     let id = sessions.begin(instead: SessionTableTests.request(nil)) { $0.hasToken = true }
     let headers = ["Cookie": "ziggurat-session=\(id)", "Sec-Fetch-Site": "same-origin"]
     let request = Request(method: "DELETE", rawPath: Array("/api/images/two".utf8)) { headers[$0] }
@@ -313,7 +313,7 @@ import ZigguratUploading
     let request = Request(method: "DELETE", rawPath: Array("/api/images/\(id)".utf8)) { headers[$0] }
     let context = RequestContext(
       request, try NormalizedPath(request.rawPath, query: []), principal: Principal(mayWrite: true),
-      at: ServerAddress(""), Principals(sessions, access, OwnScheme()))
+      at: ServerAddress(""), Authentication(sessions, access, OwnScheme()))
     let edits = EditHandler(
       context: context, images: images, originals: originals, changes: changes,
       editor: LibraryEditor(library),

@@ -158,7 +158,7 @@ import ZigguratTestSupport
       ("https://a.example", nil, nil),
     ] as [(String, String?, String?)])
   func origins(allowed: String, origin: String?, expected: String?) throws {
-    let middleware = CrossOrigin(origins: try #require(AllowedOrigins(allowed)))
+    let middleware = CORS(origins: try #require(AllowedOrigins(allowed)))
     let answer = Self.answer(middleware, to: Self.request(origin.map { ["Origin": $0] } ?? [:]))
     #expect(answer?[Response.anyOrigin.name] == expected)
     #expect(answer?["Vary"] == (allowed == "*" ? nil : "Origin"))
@@ -177,8 +177,8 @@ import ZigguratTestSupport
     ])
   func monitors(path: String, isMonitor: Bool, status: Int) {
     let request = Self.request(path, isMonitor: isMonitor)
-    #expect(Self.answer(MonitorRoutes(), to: request)?.status == status)
-    #expect((MonitorRoutes().refusal(of: request)?.status == 405) == isMonitor)
+    #expect(Self.answer(ManagementRoutes(), to: request)?.status == status)
+    #expect((ManagementRoutes().refusal(of: request)?.status == 405) == isMonitor)
   }
 
   @Test("with a launch key, other clients cannot read, and none can write")
@@ -212,7 +212,7 @@ import ZigguratTestSupport
     access.isWritable = true
     access.token = AccessToken(Self.token)
     let sessions = SessionTable(limits: SessionTable.Limits(), now: { 0 }, locked: {})
-    let middleware = Principals(sessions, access, OwnScheme())
+    let middleware = Authentication(sessions, access, OwnScheme())
     let seen = Mutex<Principal?>(nil)
     let request = Self.request(path, method: method, ["Authorization": "Bearer \(Self.token)"])
     _ = middleware.respond(to: request) { request in
