@@ -41,7 +41,7 @@ package final class TileServer: Sendable {
   package let metrics = Metrics()
   /// The access check of a library that is open only to clients with its launch key.
   package let launchKey: LaunchKeyAuth?
-  let access: ServerOptions
+  let access: TileServerConfiguration
   let disk: DiskSpace
   let sessions: SessionTable
   let upkeep: SessionUpkeep
@@ -57,7 +57,7 @@ package final class TileServer: Sendable {
   package init(
     library: any ImageRepository, publicFolder: String?, baseURL: String = "",
     rendering: RenderOptions = RenderOptions(),
-    launchKey: LaunchKeyAuth? = nil, access: ServerOptions = ServerOptions(), uploads: Uploads? = nil,
+    launchKey: LaunchKeyAuth? = nil, access: TileServerConfiguration = TileServerConfiguration(), uploads: Uploads? = nil,
     version: String = "0", identity: SiteIdentity = SiteIdentity()
   ) throws(StorageError) {
     self.launchKey = launchKey
@@ -109,7 +109,7 @@ package final class TileServer: Sendable {
   }
 
   private static func everyResponse(
-    _ access: ServerOptions, _ crossOrigin: CORS, _ audit: AuditTrail, takesUploads: Bool
+    _ access: TileServerConfiguration, _ crossOrigin: CORS, _ audit: AuditTrail, takesUploads: Bool
   ) -> MiddlewareList {
     var list: [any Middleware] = [SecurityHeaders(), ConditionalRequests()]
     if takesUploads { list.append(UploadHeaders()) }
@@ -122,7 +122,7 @@ package final class TileServer: Sendable {
   }
 
   private static func admission(
-    _ access: ServerOptions, _ launchKey: LaunchKeyAuth?, _ address: ServerAddress, _ principals: Authentication,
+    _ access: TileServerConfiguration, _ launchKey: LaunchKeyAuth?, _ address: ServerAddress, _ principals: Authentication,
     _ images: ImageAccess
   ) -> MiddlewareList {
     let key: [any Middleware] = launchKey.map { [LaunchKey(launchKey: $0, base: address.base)] } ?? []

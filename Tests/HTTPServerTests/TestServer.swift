@@ -56,7 +56,7 @@ final class TestServer {
     // libmicrohttpd leaves the signal to the program.
     signal(SIGPIPE, SIG_IGN)
     folder = try TemporaryFolder()
-    var access = ServerOptions()
+    var access = TileServerConfiguration()
     access.token = AccessToken(Self.token)
     access.proxies = proxies
     access.isWritable = takesUploads

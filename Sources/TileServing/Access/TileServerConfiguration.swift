@@ -1,7 +1,7 @@
 package import ZigguratImageLibrary
 
 /// The configuration of access rights, network security, cache lifetimes and metrics.
-package struct ServerOptions: Sendable {
+package struct TileServerConfiguration: Sendable {
   /// Whether authorized clients can edit captions, delete images and upload.
   package var isWritable = false
   /// The token that grants write access to the library; `nil` if writing by token is disabled.

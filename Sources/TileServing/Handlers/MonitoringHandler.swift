@@ -9,7 +9,7 @@ import ZigguratUploading
 struct MonitoringHandler: LibraryHandler {
   var context: RequestContext
   let images: ImageAccess
-  let access: ServerOptions
+  let access: TileServerConfiguration
   let metrics: Metrics
   let disk: DiskSpace
   let pictures: PictureAccess

@@ -12,7 +12,7 @@ struct SessionHandler: Sendable {
   let principals: Authentication
   let passwords: PasswordAccess
   let library: any ImageRepository
-  let access: ServerOptions
+  let access: TileServerConfiguration
   let audit: AuditTrail
   let pairing: PairingCodes
   let scheme: OwnScheme

@@ -7,7 +7,7 @@ struct Authentication: Middleware {
   private let isWritable: Bool
   private let scheme: OwnScheme
 
-  init(_ sessions: SessionTable, _ access: ServerOptions, _ scheme: OwnScheme) {
+  init(_ sessions: SessionTable, _ access: TileServerConfiguration, _ scheme: OwnScheme) {
     self.sessions = sessions
     token = access.token
     isWritable = access.isWritable

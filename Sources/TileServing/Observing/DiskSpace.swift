@@ -20,16 +20,16 @@ package enum DiskShortage: Int, Sendable {
 
 /// Whether the disks of the library and of the uploads have room for changes.
 final class DiskSpace: Sendable {
-  private let access: ServerOptions
+  private let access: TileServerConfiguration
   private let metrics: Metrics
   private let uploads: Uploads?
   /// A `DiskShortage`, or 0.
   private let state = Atomic<Int>(0)
-  /// The last refusal of a change for lack of disk space: its time by `ServerOptions.clock`, and the bytes that were
+  /// The last refusal of a change for lack of disk space: its time by `TileServerConfiguration.clock`, and the bytes that were
   /// free. `nil` if there was none.
   private let lastRefusal = Mutex<(time: Int, free: Int)?>(nil)
 
-  init(_ access: ServerOptions, _ metrics: Metrics, _ uploads: Uploads?) {
+  init(_ access: TileServerConfiguration, _ metrics: Metrics, _ uploads: Uploads?) {
     self.access = access
     self.metrics = metrics
     self.uploads = uploads

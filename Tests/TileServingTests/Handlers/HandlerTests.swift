@@ -35,7 +35,7 @@ import ZigguratUploading
       originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil,
       cacheControl: CacheControlHeaders(maxAge: 0))
     let audit = AuditTrail(log: nil, attempts: LoginAttempts(metrics, clock: { 0 }))
-    changes = ChangeAccess(audit: audit, disk: DiskSpace(ServerOptions(), metrics, nil))
+    changes = ChangeAccess(audit: audit, disk: DiskSpace(TileServerConfiguration(), metrics, nil))
     trash = TrashAccess(library: Trash(library, keeps: 60), keeps: 60)
   }
 
@@ -50,7 +50,7 @@ import ZigguratUploading
     let path = try NormalizedPath(request.rawPath, query: request.query)
     return RequestContext(
       request, path, principal: principal, at: ServerAddress("https://example.org/base/"),
-      Authentication(sessions, ServerOptions(), OwnScheme()))
+      Authentication(sessions, TileServerConfiguration(), OwnScheme()))
   }
 
   private static func object(_ response: Response) throws -> [String: Any] {
@@ -153,7 +153,7 @@ import ZigguratUploading
 
   @Test func `a monitor gets metrics and a health status`() throws {
     func handler(hides: Bool) throws -> MonitoringHandler {
-      var access = ServerOptions()
+      var access = TileServerConfiguration()
       access.hidesMetrics = hides
       return MonitoringHandler(
         context: try context("/metrics"), images: images, access: access, metrics: metrics,
@@ -236,7 +236,7 @@ import ZigguratUploading
   /// Every route, by every method that changes something: one that has no such method is refused, and ends nothing.
   @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
   func `a change to a read-only resource is rejected`(method: String) throws {
-    var access = ServerOptions()
+    var access = TileServerConfiguration()
     access.isWritable = true
     let folder = try TemporaryFolder()
     let uploads = try Uploads(library: folder.path)
@@ -267,7 +267,7 @@ import ZigguratUploading
   }
 
   @Test func `a change is rejected if the session ended while its body arrived`() async throws {
-    var access = ServerOptions()
+    var access = TileServerConfiguration()
     access.isWritable = true
     let principals = Authentication(sessions, access, OwnScheme())
     let id = sessions.begin(instead: SessionTableTests.request(nil)) { $0.hasToken = true }
@@ -306,7 +306,7 @@ import ZigguratUploading
       library: library, catalogQueue: BlockingQueue(capacity: 4), metadataQueue: BlockingQueue(capacity: 4),
       originalQueue: BlockingQueue(capacity: 4), surrogateSeed: nil,
       cacheControl: CacheControlHeaders(maxAge: 0))
-    var access = ServerOptions()
+    var access = TileServerConfiguration()
     access.isWritable = true
     access.token = AccessToken("0123456789abcdef")
     let headers = ["If-Match": "\"version\"", "Authorization": "Bearer 0123456789abcdef"]

@@ -208,7 +208,7 @@ import ZigguratTestSupport
       ("/api/%73ession", "GET", false), ("/api/images/one", "OPTIONS", false),
     ])
   func principals(path: String, method: String, isFound: Bool) {
-    var access = ServerOptions()
+    var access = TileServerConfiguration()
     access.isWritable = true
     access.token = AccessToken(Self.token)
     let sessions = SessionTable(limits: SessionTable.Limits(), now: { 0 }, locked: {})

@@ -32,7 +32,7 @@ import ZigguratTestSupport
   private static let key = PurgeKey.make()
 
   private func site(isBehindEdge: Bool = true, maxAge: Int = 0) throws -> TileServer {
-    var access = ServerOptions()
+    var access = TileServerConfiguration()
     (access.surrogateSeed, access.tileMaxAge) = (isBehindEdge ? Self.key.seed : nil, maxAge)
     let library = try ListRepository(Source(path: folder.path), name: "edge")
     return try TileServer(library: library, publicFolder: nil, access: access)

@@ -93,7 +93,7 @@ struct ServerConfiguration: Codable, Equatable, Sendable {
     /// The file of the token; nil for a new token.
     var tokenFile: String?
     /// Seconds in which deleted images can be restored.
-    var keepsDeleted = ServerOptions().keepsDeleted
+    var keepsDeleted = TileServerConfiguration().keepsDeleted
     /// Whether every client can download original files.
     var publicOriginals = false
   }
@@ -174,8 +174,8 @@ extension ServerConfiguration {
   }
 
   /// Returns the access rules, without secrets, for a server with inherited sockets.
-  func access(sockets: [InheritedSocket.Place]) -> ServerOptions {
-    var access = ServerOptions()
+  func access(sockets: [InheritedSocket.Place]) -> TileServerConfiguration {
+    var access = TileServerConfiguration()
     access.isWritable = changes.isWritable
     access.keepsDeleted = changes.keepsDeleted
     access.sessions = spaces.sessions

@@ -15,7 +15,7 @@ struct ServerProcess {
   /// Requests to remove the keys of private spaces from memory.
   let lockRequests: LockRequests
   /// The access rules, with the token.
-  let access: ServerOptions
+  let access: TileServerConfiguration
   /// A token that was made now, to be shown once; nil if no token is needed, or if it is from a file.
   let newToken: String?
   /// The key of `--purge-key-file`.
@@ -84,7 +84,7 @@ struct ServerProcess {
 
   /// Reads the files of secrets, and makes a token if there is no file of it.
   private static func readSecrets(
-    _ configuration: ServerConfiguration, _ access: inout ServerOptions
+    _ configuration: ServerConfiguration, _ access: inout TileServerConfiguration
   ) throws(UsageError) -> (newToken: String?, purgeKey: PurgeKey?) {
     var errors: [UsageError] = []
     var newToken: String?
