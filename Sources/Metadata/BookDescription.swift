@@ -66,7 +66,7 @@ package struct BookDescription: Hashable, Sendable {
     guard json.count <= Self.maxLength else {
       throw ValidationError("has more than \(Self.maxLength >> 20) MB")
     }
-    let text = JSONText(json)
+    let text = JSONScanner(json)
     // The decoder accepts bytes of other encodings without an error.
     if let error = text.encodingError { throw ValidationError(error) }
     do { self = try InputLimit.book.json.decode(BookDescription.self, from: json) } catch let error
@@ -330,7 +330,7 @@ extension BookDescription: Codable {
   /// JSON does not allow.
   /// - Parameter meant: returns the word of a list that was probably meant by another word.
   package static func warnings(json: [UInt8], meant: (String, [String]) -> String?) -> [String] {
-    let (members, spareCommas) = JSONText(json).outline()
+    let (members, spareCommas) = JSONScanner(json).outline()
     var warnings: [String] = []
     var met: Set<String> = []
     for member in members {

@@ -2,7 +2,7 @@ import Foundation
 
 /// The text of a person's JSON file. It finds the positions of errors and members, which Foundation's coders do not
 /// report.
-struct JSONText {
+struct JSONScanner {
   private let bytes: [UInt8]
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
