@@ -1,6 +1,6 @@
 /// A JSON document without a type of its own, for reading by look-up, and for writing as a literal.
 ///
-/// JSON that is requested thousands of times a second is a `JSONText`; JSON with a type is `Codable` itself. Not for
+/// JSON that is requested thousands of times a second is a `JSONWriter`; JSON with a type is `Codable` itself. Not for
 /// untrusted JSON: the deeper a value lies, the more its decoding costs.
 package enum JSONValue: Hashable, Sendable {
   case null

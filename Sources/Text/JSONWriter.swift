@@ -1,6 +1,6 @@
 /// A writer of JSON straight to memory, for answers that are requested thousands of times a second. Foundation encodes
 /// all other JSON.
-package struct JSONText: ~Copyable {
+package struct JSONWriter: ~Copyable {
   // An array would check before every byte whether it is uniquely referenced.
   private var start: UnsafeMutablePointer<UInt8>
   private var count = 0
@@ -17,9 +17,9 @@ package struct JSONText: ~Copyable {
 
   package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
 
-  package mutating func object(_ body: (inout JSONText) -> Void) { nest("{", "}", body) }
+  package mutating func object(_ body: (inout JSONWriter) -> Void) { nest("{", "}", body) }
 
-  package mutating func list(_ body: (inout JSONText) -> Void) { nest("[", "]", body) }
+  package mutating func list(_ body: (inout JSONWriter) -> Void) { nest("[", "]", body) }
 
   package mutating func key(_ name: StaticString) {
     let length = name.utf8CodeUnitCount
@@ -105,7 +105,7 @@ package struct JSONText: ~Copyable {
   }
 
   /// Writes a string in parts, which `body` writes.
-  package mutating func string(_ body: (inout JSONText) -> Void) { nest("\"", "\"", body) }
+  package mutating func string(_ body: (inout JSONWriter) -> Void) { nest("\"", "\"", body) }
 
   /// Writes a part of a string in the form between the quotes.
   package mutating func part(escaped bytes: [UInt8]) {
@@ -133,7 +133,7 @@ package struct JSONText: ~Copyable {
 
   /// Returns a text in the form between the quotes of a string (RFC 8259, section 7).
   package static func escaped(_ text: String) -> [UInt8] {
-    var json = JSONText(capacity: text.utf8.count + 2)
+    var json = JSONWriter(capacity: text.utf8.count + 2)
     json.value(text)
     return Array(json.bytes.dropFirst().dropLast())
   }
@@ -169,7 +169,7 @@ package struct JSONText: ~Copyable {
   }
 
   private mutating func nest(
-    _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ body: (inout JSONText) -> Void
+    _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ body: (inout JSONWriter) -> Void
   ) {
     reserve(2)
     comma()

@@ -17,7 +17,7 @@ struct JSONTextTests {
     for _ in 0..<300 { pool.append(random.number(-1, 1) * pow(10, random.number(-20, 20).rounded())) }
     let numbers = (0..<20_000).map { _ in random.pick(pool) }
     // Small, so that it grows many times.
-    var text = JSONText(capacity: 1)
+    var text = JSONWriter(capacity: 1)
     text.list { text in for number in numbers { text.value(number) } }
     let parsed = try JSONDecoder().decode([Double].self, from: Data(text.bytes))
     #expect(parsed == numbers, "seed \(seed)")
@@ -26,12 +26,12 @@ struct JSONTextTests {
   @Test("a string read in parts equals the whole")
   func parts() throws {
     for name in ["", "plain", "a\"b\\c", "line\nbreak\u{1}", "Zürich 東京 🏛"] {
-      var text = JSONText(capacity: 1)
+      var text = JSONWriter(capacity: 1)
       text.object { text in
         text.member("whole", name + "/120_7.jpg")
         text.key("parts")
         text.string { text in
-          text.part(escaped: JSONText.escaped(name))
+          text.part(escaped: JSONWriter.escaped(name))
           text.part("/")
           text.part(120)
           text.part("_")

@@ -31,7 +31,7 @@ package struct InvalidInput: Error, Hashable, Sendable {
       String(member.prefix(100)).replacing("~", with: "~0").replacing("/", with: "~1"))
   }
 
-  fileprivate func write(_ json: inout JSONText) {
+  fileprivate func write(_ json: inout JSONWriter) {
     switch place {
     case .parameter(let name): json.member("parameter", name)
     case .pointer(let pointer): json.member("pointer", pointer)

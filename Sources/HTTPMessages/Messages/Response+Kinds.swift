@@ -26,9 +26,9 @@ extension Response {
   /// Returns a response of `application/problem+json` (RFC 9457), with Retry-After if a retry may succeed.
   /// - Parameter extensions: writes additional members (section 3.2).
   package static func problem(
-    _ status: Int, _ title: String, _ detail: String, _ extensions: (inout JSONText) -> Void = { _ in }
+    _ status: Int, _ title: String, _ detail: String, _ extensions: (inout JSONWriter) -> Void = { _ in }
   ) -> Response {
-    var json = JSONText(capacity: 128)
+    var json = JSONWriter(capacity: 128)
     json.object { json in
       json.member("detail", detail)
       extensions(&json)

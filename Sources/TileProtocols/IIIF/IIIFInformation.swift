@@ -49,7 +49,7 @@ struct IIIFInformation {
 
   private var json: [UInt8] {
     let pyramid = archive.pyramid
-    var text = JSONText(capacity: 2048)
+    var text = JSONWriter(capacity: 2048)
     text.object { text in
       text.member("@context", version.context)
       switch version {
@@ -103,7 +103,7 @@ struct IIIFInformation {
   }
 
   /// Writes rights as in version 2.1, section 5.4. Viewers show the attribution as HTML.
-  private func writeRights2(_ text: inout JSONText) {
+  private func writeRights2(_ text: inout JSONWriter) {
     let metadata = archive.metadata
     let license = RightsAddress(metadata)?.text
     let rights = metadata.rights.flatMap { license != nil && RightsAddress($0)?.text == license ? nil : $0 }
@@ -115,8 +115,8 @@ struct IIIFInformation {
   }
 
   /// Writes the service of physical dimensions (3.0, section 5.8; 2.1, section 5.3).
-  private func write(_ scale: PhysicalDimensions, _ text: inout JSONText) {
-    func object(_ text: inout JSONText) {
+  private func write(_ scale: PhysicalDimensions, _ text: inout JSONWriter) {
+    func object(_ text: inout JSONWriter) {
       text.object { text in
         text.member("@context", PhysicalDimensions.context)
         if version == .three {
@@ -132,18 +132,18 @@ struct IIIFInformation {
     if version == .three { text.list(object) } else { object(&text) }
   }
 
-  private func write(_ names: [String], _ text: inout JSONText) {
+  private func write(_ names: [String], _ text: inout JSONWriter) {
     text.list { text in for name in names { text.value(name) } }
   }
 
-  private func writeLimits(_ text: inout JSONText) {
+  private func writeLimits(_ text: inout JSONWriter) {
     text.member("maxWidth", PictureLimits.side)
     text.member("maxHeight", PictureLimits.side)
     text.member("maxArea", limits.area)
   }
 
   /// Writes every level within the limits, as required (3.0, section 5.2), coarsest first, each side rounded up.
-  private func writeSizes(_ pyramid: Pyramid, _ text: inout JSONText) {
+  private func writeSizes(_ pyramid: Pyramid, _ text: inout JSONWriter) {
     text.key("sizes")
     text.list { text in
       for level in archive.coarsestLevel..<pyramid.levelCount {
@@ -157,7 +157,7 @@ struct IIIFInformation {
     }
   }
 
-  private func writeTiles(_ pyramid: Pyramid, _ text: inout JSONText) {
+  private func writeTiles(_ pyramid: Pyramid, _ text: inout JSONWriter) {
     text.key("tiles")
     text.list { text in
       text.object { text in

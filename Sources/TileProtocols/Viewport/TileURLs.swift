@@ -16,12 +16,12 @@ struct TileURLs {
     self.scheme = scheme
     pyramid = archive.pyramid
     format = archive.format
-    head = JSONText.escaped(scheme.folder(ofID: PercentEncoding.encode(id), base: base))
-    tail = JSONText.escaped("?v=\(String(archive.generation, radix: 16))")
+    head = JSONWriter.escaped(scheme.folder(ofID: PercentEncoding.encode(id), base: base))
+    tail = JSONWriter.escaped("?v=\(String(archive.generation, radix: 16))")
   }
 
   /// Writes the tile's URL as a JSON string.
-  func write(_ tile: CoveredTile, _ text: inout JSONText) {
+  func write(_ tile: CoveredTile, _ text: inout JSONWriter) {
     withUnsafeTemporaryAllocation(byteCount: URLWriter.maxNameLength, alignment: 1) { buffer in
       var name = URLWriter(buffer)
       scheme.write(tile.address, tile.source, of: pyramid, format, to: &name)

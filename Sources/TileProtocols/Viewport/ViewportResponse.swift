@@ -64,7 +64,7 @@ package struct ViewportResponse {
   package var json: [UInt8] { json(of: tiles) }
 
   package func json(of tiles: [CoveredTile]) -> [UInt8] {
-    var text = JSONText(capacity: 512 + tiles.count * 256)
+    var text = JSONWriter(capacity: 512 + tiles.count * 256)
     text.object { text in
       text.member("image", id)
       if let description {
@@ -80,7 +80,7 @@ package struct ViewportResponse {
     return text.bytes
   }
 
-  private func write(_ viewport: Viewport, _ text: inout JSONText) {
+  private func write(_ viewport: Viewport, _ text: inout JSONWriter) {
     text.object { text in
       text.member("width", viewport.width)
       text.member("height", viewport.height)
@@ -96,7 +96,7 @@ package struct ViewportResponse {
     }
   }
 
-  private func write(_ tile: CoveredTile, _ text: inout JSONText) {
+  private func write(_ tile: CoveredTile, _ text: inout JSONWriter) {
     text.object { text in
       text.member("level", tile.address.level)
       text.member("column", tile.address.column)
@@ -111,7 +111,7 @@ package struct ViewportResponse {
     }
   }
 
-  private func write(_ rect: PixelRect, _ text: inout JSONText) {
+  private func write(_ rect: PixelRect, _ text: inout JSONWriter) {
     text.object { text in
       text.member("x", rect.x)
       text.member("y", rect.y)
@@ -120,7 +120,7 @@ package struct ViewportResponse {
     }
   }
 
-  private func write(_ rect: Rect, _ text: inout JSONText) {
+  private func write(_ rect: Rect, _ text: inout JSONWriter) {
     text.object { text in
       text.member("x", rect.x)
       text.member("y", rect.y)

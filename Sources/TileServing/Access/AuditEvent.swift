@@ -41,7 +41,7 @@ enum AuditEvent {
   }
 
   /// Writes the members of the event except its time, client and principal.
-  func write(to json: inout JSONText) {
+  func write(to json: inout JSONWriter) {
     switch self {
     case .logout, .lock: break
     case .login(let credential, let isRight):
@@ -63,13 +63,13 @@ enum AuditEvent {
     }
   }
 
-  private static func write(_ images: [ImageReference], to json: inout JSONText) {
+  private static func write(_ images: [ImageReference], to json: inout JSONWriter) {
     guard !images.contains(where: \.isPrivate) else { return json.member("private", true) }
     json.key("images")
     json.list { list in for image in images { list.value(image.text) } }
   }
 
-  private static func write(_ upload: Upload, to json: inout JSONText) {
+  private static func write(_ upload: Upload, to json: inout JSONWriter) {
     guard upload.vault == nil else { return json.member("private", true) }
     // Only a prefix: the full id grants access to the upload.
     json.member("upload", String(upload.id.prefix(8)))

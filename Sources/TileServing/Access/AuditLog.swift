@@ -43,7 +43,7 @@ package final class AuditLog: Sendable {
   ///   - client: the address of the request's client; `nil` for an event without a request.
   ///   - visitor: the principal that the request's credentials identify.
   func add(_ event: AuditEvent, client: IPAddress?, principal: Principal?) {
-    var json = JSONText(capacity: 256)
+    var json = JSONWriter(capacity: 256)
     json.object { json in
       json.member("time", Timestamp.now.description)
       json.key("event")
