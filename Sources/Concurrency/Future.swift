@@ -4,7 +4,7 @@ import Synchronization
 package protocol Pending: Sendable {
   /// Calls `body` once after the result has arrived or failed; at once if it already has. The thread that lands the
   /// result calls it, and must not be blocked.
-  func whenLanded(_ body: @escaping @Sendable () -> Void)
+  func whenComplete(_ body: @escaping @Sendable () -> Void)
 }
 
 extension Pending {
@@ -14,7 +14,7 @@ extension Pending {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
         waiter.wait(with: continuation)
-        whenLanded { waiter.resume() }
+        whenComplete { waiter.resume() }
       }
     } onCancel: {
       waiter.resume()
@@ -25,7 +25,7 @@ extension Pending {
   /// pool.
   package func wait() {
     let landed = CountingSemaphore()
-    whenLanded { landed.signal() }
+    whenComplete { landed.signal() }
     landed.wait()
   }
 }
@@ -87,7 +87,7 @@ package final class Future<Value: Sendable>: Pending {
 
   /// Calls `body` once with the result; at once if it has landed. The thread that lands it calls all bodies in the
   /// order of these calls, and must not be blocked.
-  package func whenLanded(_ body: @escaping @Sendable (Value) -> Void) {
+  package func whenComplete(_ body: @escaping @Sendable (Value) -> Void) {
     let landed = state.withLock { state -> Value? in
       if state.value == nil { state.observers.append(Observer(receive: body)) }
       return state.value
@@ -95,7 +95,7 @@ package final class Future<Value: Sendable>: Pending {
     if let landed { body(landed) }
   }
 
-  package func whenLanded(_ body: @escaping @Sendable () -> Void) { whenLanded { _ in body() } }
+  package func whenComplete(_ body: @escaping @Sendable () -> Void) { whenComplete { _ in body() } }
 
   /// Blocks the thread until the result has landed, and returns it.
   package func value() -> Value {

@@ -7,13 +7,13 @@ import Testing
   @Test func `tasks, threads and callbacks get the result, before and after it arrives`() async {
     let flight = Future<Int>()
     let seen = Mutex<[Int]>([])
-    flight.whenLanded { (value: Int) in seen.withLock { $0.append(value) } }
+    flight.whenComplete { (value: Int) in seen.withLock { $0.append(value) } }
     let task = Task.detached { await flight.landed() }
     #expect(StartedThread.detached { flight.land(7) })
     await task.value
     #expect(flight.value() == 7)
     flight.land(8)
-    flight.whenLanded { (value: Int) in seen.withLock { $0.append(value + 1) } }
+    flight.whenComplete { (value: Int) in seen.withLock { $0.append(value + 1) } }
     #expect(flight.value() == 7 && seen.withLock { $0 } == [7, 8])
   }
 
@@ -34,7 +34,7 @@ import Testing
   @Test func `callbacks are called in order of registration`() {
     let flight = Future<Void>()
     let seen = Mutex<[Int]>([])
-    for number in 0..<100 { flight.whenLanded { seen.withLock { $0.append(number) } } }
+    for number in 0..<100 { flight.whenComplete { seen.withLock { $0.append(number) } } }
     flight.land(())
     #expect(seen.withLock { $0 } == Array(0..<100))
   }

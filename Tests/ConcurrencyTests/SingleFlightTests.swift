@@ -12,7 +12,7 @@ import Testing
       for _ in 0..<250 {
         let (flight, isNew) = flights.join("a")
         if isNew { begun.wrappingAdd(1, ordering: .relaxed) }
-        flight.whenLanded { (value: Int) in sum.wrappingAdd(value, ordering: .relaxed) }
+        flight.whenComplete { (value: Int) in sum.wrappingAdd(value, ordering: .relaxed) }
       }
     }
     flights.land("a", 3)

@@ -121,7 +121,7 @@ struct RealStoreTests {
     StartedThread.several(8) { _ in
       for _ in 0..<125 {
         if case .pending(let tile) = archive.stored(cold) {
-          tile.whenLanded { came.signal() }
+          tile.whenComplete { came.signal() }
         } else {
           came.signal()
         }

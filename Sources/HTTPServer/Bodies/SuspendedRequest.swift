@@ -62,7 +62,7 @@ final class SuspendedRequest: @unchecked Sendable {
   /// - Returns: false if the server stops; nothing is suspended then.
   func wait(for tile: any Pending) -> Bool {
     guard suspend() else { return false }
-    tile.whenLanded { [self] in resume(nil) }
+    tile.whenComplete { [self] in resume(nil) }
     return true
   }
 

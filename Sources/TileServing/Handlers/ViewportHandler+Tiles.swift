@@ -131,8 +131,8 @@ private struct AllTiles: Pending {
     func step() { if left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { body() } }
   }
 
-  func whenLanded(_ body: @escaping @Sendable () -> Void) {
+  func whenComplete(_ body: @escaping @Sendable () -> Void) {
     let countdown = Countdown(tiles.count, body)
-    for tile in tiles { tile.whenLanded { countdown.step() } }
+    for tile in tiles { tile.whenComplete { countdown.step() } }
   }
 }

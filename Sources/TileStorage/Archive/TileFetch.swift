@@ -5,8 +5,8 @@ struct TileFetch: Pending {
   let backing: any TileBacking
   let number: Int
 
-  func whenLanded(_ body: @escaping @Sendable () -> Void) {
+  func whenComplete(_ body: @escaping @Sendable () -> Void) {
     guard case .pending(let pending) = backing.tile(number) else { return body() }
-    pending.whenLanded(body)
+    pending.whenComplete(body)
   }
 }

@@ -96,7 +96,7 @@ package final class LazyArchive: Sendable {
       opening.land(true, .success(image))
       return .success(image)
     }
-    flight.whenLanded { if case .success(let image) = $0 { taker.hold(image) } }
+    flight.whenComplete { if case .success(let image) = $0 { taker.hold(image) } }
     if isNew {
       ObjectImage.open(
         key: listed.version.key, generation: listed.generation, from: store, memory

@@ -74,7 +74,7 @@ package final class ObjectImage: Sendable {
 
   private func join(_ number: Int, _ taker: ObjectTiles) -> (flight: any Pending, isNew: Bool) {
     let (flight, isNew) = tiles.join(number)
-    flight.whenLanded { result in
+    flight.whenComplete { result in
       // Independent of the cache's evictions.
       if case .success(let bytes) = result { taker.hold(bytes, number) }
     }

@@ -36,7 +36,7 @@ final class PendingTiles: TileBacking {
     let tiles: PendingTiles
     let number: Int
 
-    func whenLanded(_ body: @escaping @Sendable () -> Void) { tiles.observe(number, body) }
+    func whenComplete(_ body: @escaping @Sendable () -> Void) { tiles.observe(number, body) }
   }
 
   func tileHere(_ number: Int) -> StoredTile? {

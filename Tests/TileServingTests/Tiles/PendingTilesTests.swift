@@ -107,7 +107,7 @@ import ZigguratTestSupport
     )
     #expect(backing.asked.isEmpty)
     let came = Mutex(0)
-    tile.whenLanded { came.withLock { $0 += 1 } }
+    tile.whenComplete { came.withLock { $0 += 1 } }
     #expect(backing.asked == [number(6, 1, 0)])
     #expect(came.withLock { $0 } == 0 && lookup(Self.path).pending != nil)
     backing.come(number(6, 1, 0))

@@ -61,7 +61,7 @@ struct ObjectTilesTests {
       for turn in 0..<250 {
         let archive = archives[(number + turn) % 2]
         if case .pending(let tile) = archive.stored(Self.cold) {
-          tile.whenLanded { came.signal() }
+          tile.whenComplete { came.signal() }
         } else {
           came.signal()
         }
@@ -79,7 +79,7 @@ struct ObjectTilesTests {
     let image = try store.open("a", memory)
     let (archive, came) = (image.archive(), CountingSemaphore())
     #expect(archive.versionedTile(Self.cold) == nil)
-    try #require(archive.pendingTile(Self.cold)).whenLanded { came.signal() }
+    try #require(archive.pendingTile(Self.cold)).whenComplete { came.signal() }
     came.wait()
     #expect(archive.versionedTile(Self.cold) != nil && memory.counts.misses == 1 && memory.counts.hits == 0)
     #expect(image.archive().copy(Self.cold) == Self.tile(Self.cold))
