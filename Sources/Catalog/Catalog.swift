@@ -14,7 +14,7 @@ package final class Catalog: Sendable {
   /// Whether the library's file was damaged and was replaced by an empty one.
   package let replacesDamaged: Bool
   /// Recent counts of listings.
-  let listed = Mutex(LeastRecentlyUsed<CountedScope, ListedCount>(limit: 200))
+  let listed = Mutex(LRUCache<CountedScope, ListedCount>(limit: 200))
 
   /// Opens the catalog of a library's folder, or creates one.
   /// - Parameter isReadOnly: keeps the listing in memory and leaves the folder alone.

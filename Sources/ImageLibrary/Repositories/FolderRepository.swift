@@ -20,7 +20,7 @@ package final class FolderRepository: TableRepository {
   /// Whether the kernel has reported a change of a file that describes a book.
   let hasNewsOfBooks = Mutex(false)
   /// The decoded descriptions of books, weighed by bytes.
-  let describedBooks = Mutex(LeastRecentlyUsed<ImageID, DescribedBook>(limit: 32 << 20))
+  let describedBooks = Mutex(LRUCache<ImageID, DescribedBook>(limit: 32 << 20))
   let outageReason = Mutex<String?>(nil)
   let away = Atomic<Bool>(false)
   /// Whether an update of the catalog has checked the permissions of all archives.

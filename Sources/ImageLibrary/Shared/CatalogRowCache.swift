@@ -33,8 +33,8 @@ struct CatalogRowCache {
     case away
   }
 
-  private var known: LeastRecentlyUsed<UInt64, Known>
-  private var unknown = LeastRecentlyUsed<UInt64, (id: ImageID, until: ContinuousClock.Instant)>(
+  private var known: LRUCache<UInt64, Known>
+  private var unknown = LRUCache<UInt64, (id: ImageID, until: ContinuousClock.Instant)>(
     limit: 20_000)
   /// The time until which the database is not queried, because it is unreachable.
   var awayUntil: ContinuousClock.Instant?
@@ -43,7 +43,7 @@ struct CatalogRowCache {
   /// The time in which a request that waited for an image uses its row, even if the image has changed since.
   private static let grace = Duration.seconds(1)
 
-  init(limit: Int) { known = LeastRecentlyUsed(limit: limit) }
+  init(limit: Int) { known = LRUCache(limit: limit) }
 
   var count: Int { known.count }
 

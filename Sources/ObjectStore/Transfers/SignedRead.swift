@@ -28,7 +28,7 @@ struct SignedRead: Sendable {
 
 /// The signed requests of objects that are being read. Only one thread uses it.
 struct SignedReads {
-  private var known = LeastRecentlyUsed<ObjectVersion, (read: SignedRead, until: ContinuousClock.Instant)>(
+  private var known = LRUCache<ObjectVersion, (read: SignedRead, until: ContinuousClock.Instant)>(
     limit: 1024)
   /// The time for which a signature is reused. Stores accept a date that is up to 15 minutes old by their own clocks.
   private let lifetime: Duration

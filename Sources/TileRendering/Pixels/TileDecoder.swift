@@ -12,10 +12,10 @@ final class TileDecoder: Sendable {
     let planar: Bool
   }
 
-  private let cache: Mutex<LeastRecentlyUsed<Key, PixelBuffer>>
+  private let cache: Mutex<LRUCache<Key, PixelBuffer>>
 
   /// - Parameter cacheBytes: the maximum size of decoded tiles in the cache.
-  init(cacheBytes: Int) { cache = Mutex(LeastRecentlyUsed(limit: cacheBytes)) }
+  init(cacheBytes: Int) { cache = Mutex(LRUCache(limit: cacheBytes)) }
 
   var cachedBytes: Int { cache.withLock { $0.weight } }
 

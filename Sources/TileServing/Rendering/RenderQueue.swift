@@ -46,10 +46,10 @@ package final class RenderQueue: Sendable {
   }
 
   private struct State {
-    var cache: LeastRecentlyUsed<String, RenderedBytes>
+    var cache: LRUCache<String, RenderedBytes>
     /// Sizes of pictures in bytes, by the keys of their jobs. It holds more entries than the cache, because a 304
     /// needs the length.
-    var lengths = LeastRecentlyUsed<String, Int>(limit: 8192)
+    var lengths = LRUCache<String, Int>(limit: 8192)
     var waiting: RenderBacklog
     /// Whether the dispatching thread runs.
     var hasThread = false
@@ -96,7 +96,7 @@ package final class RenderQueue: Sendable {
     making = MemoryQuota(limit: options.unsentBytes)
     state = Mutex(
       State(
-        cache: LeastRecentlyUsed(limit: options.cacheBytes / 2),
+        cache: LRUCache(limit: options.cacheBytes / 2),
         waiting: RenderBacklog(capacity: options.queue, timeout: options.timeout)))
   }
 

@@ -1,5 +1,5 @@
 /// An LRU cache of values by key, bounded by their total weight. The least recently used value is evicted first.
-package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Node {
     let key: Key
     let value: Value
@@ -50,7 +50,7 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
     link(place)
   }
 
-  package mutating func removeAll() { self = LeastRecentlyUsed(limit: limit) }
+  package mutating func removeAll() { self = LRUCache(limit: limit) }
 
   package mutating func remove(_ key: Key) {
     if let place = places[key] { remove(at: place) }

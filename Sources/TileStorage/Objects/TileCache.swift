@@ -20,7 +20,7 @@ package final class TileCache: Sendable {
   /// Threads for large checks and copies. These take too long for the store's thread, and for the threads that serve
   /// requests. They belong to the process: threads that were started stay.
   static let workers = ThreadPool(threads: 2, capacity: .max)
-  private let tiles: Mutex<LeastRecentlyUsed<Place, ObjectBytes>>
+  private let tiles: Mutex<LRUCache<Place, ObjectBytes>>
   private let counted = Mutex(Counts())
   private let images = Atomic<Int>(0)
   /// The bytes that open archives keep.
@@ -31,7 +31,7 @@ package final class TileCache: Sendable {
   /// - Parameter limit: bytes of all tiles together. Bytes of responses that are being sent are extra.
   package init(limit: Int) {
     self.limit = limit
-    tiles = Mutex(LeastRecentlyUsed(limit: limit))
+    tiles = Mutex(LRUCache(limit: limit))
   }
 
   package var counts: Counts {

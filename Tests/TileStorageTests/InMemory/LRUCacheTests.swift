@@ -7,7 +7,7 @@ struct LeastRecentlyUsedTests {
   @Test("a cache has the entries of a simple model under random operations")
   func agreement() {
     var random = SplitMix(7)
-    var cache = LeastRecentlyUsed<Int, Int>(limit: 100)
+    var cache = LRUCache<Int, Int>(limit: 100)
     var model: [(key: Int, value: Int, weight: Int)] = []
     for step in 0..<20_000 {
       let key = random.below(30)
@@ -29,7 +29,7 @@ struct LeastRecentlyUsedTests {
 
   @Test("an entry above the limit is not kept")
   func tooHeavy() {
-    var cache = LeastRecentlyUsed<Int, Int>(limit: 10)
+    var cache = LRUCache<Int, Int>(limit: 10)
     cache.insert(1, for: 1, weight: 5)
     cache.insert(2, for: 2, weight: 11)
     #expect(cache.value(for: 1) == 1)
