@@ -52,7 +52,7 @@ extension ChangeHandler {
     guard let error = error as? StorageError else { return unwritable.withReason(String(describing: error)) }
     // Nothing is lost, and the reason contains the remedy.
     if error.code == EEXIST { return .problem(409, "Conflict", error.reason) }
-    if error == .libraryIsAway { return .unlisted(error) }
+    if error == .libraryIsAway { return .catalogError(error) }
     guard error.isTemporary else { return unwritable.withReason(String(describing: error)) }
     if error.isOfFullDisk {
       changes.disk.noteRefusal()

@@ -49,7 +49,7 @@ extension DescribingHandler {
   func description(of reference: ImageReference?) -> Response {
     do throws(StorageError) {
       if let reference, let book = try description(ofBook: reference) { return .json(book) }
-    } catch { return .unlisted(error) }
+    } catch { return .catalogError(error) }
     return knownNow(reference, problem: true) { found, archive in
       var found = found
       var pages = 1
@@ -59,7 +59,7 @@ extension DescribingHandler {
           if found.entry.page == nil {
             found.entry.page = try number(ofPage: found.entry.id, in: book)
           }
-        } catch { return .unlisted(error) }
+        } catch { return .catalogError(error) }
       }
       guard var description = ImageDescription(found, pages: pages, base: base) else {
         return .problem(500, "Unreadable", "the archive of this image cannot be read")

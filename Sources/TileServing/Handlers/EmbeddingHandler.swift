@@ -49,7 +49,7 @@ struct EmbeddingHandler: LibraryHandler {
     return rest(on: asksDatabase(about: reference) ? images.catalogQueue : nil) { handler in
       do throws(StorageError) {
         return embedding(handler, try handler.cover(ofBook: reference)?.reference ?? reference)
-      } catch { return .response(.unlisted(error)) }
+      } catch { return .response(.catalogError(error)) }
     }
   }
 

@@ -60,7 +60,7 @@ extension LibraryHandler {
           return rest(handler, reference)
         }
         return handler.knowing([cover]) { rest($0, cover) }
-      } catch { return .response(.unlisted(error)) }
+      } catch { return .response(.catalogError(error)) }
     }
   }
 }

@@ -46,7 +46,7 @@ struct ListHandler: LibraryHandler {
           hint: isEmpty ? "pictures become images by 'ziggurat build PICTURES --library DIR'" : nil))
       return listing.entries.contains(where: \.entry.isWordless) ? page.uncacheable : page
     } catch {
-      return .unlisted(error)
+      return .catalogError(error)
     }
   }
 

@@ -157,12 +157,12 @@ struct MoveHandler: ChangeHandler {
     let found: (any OpenSpace)?
     do throws(StorageError) { found = try passwords.spaces?.open(password) } catch {
       changes.audit.attempts.withdraw(address)
-      return library.lookForOutage() ? Response.unlisted(.libraryIsAway) : moveFailure(error)
+      return library.lookForOutage() ? Response.catalogError(.libraryIsAway) : moveFailure(error)
     }
     guard let opened = found else {
       if library.lookForOutage() {
         changes.audit.attempts.withdraw(address)
-        return Response.unlisted(.libraryIsAway)
+        return Response.catalogError(.libraryIsAway)
       }
       note(.login(.password, isRight: false))
       return .refused("no space opens with this password")

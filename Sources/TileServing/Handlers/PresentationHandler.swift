@@ -24,7 +24,7 @@ struct PresentationHandler: LibraryHandler {
       case .nothing: break
       }
     } catch {
-      return .response(.unlisted(error))
+      return .response(.catalogError(error))
     }
     return .text(404, "there is no manifest or collection at this path")
   }

@@ -16,7 +16,7 @@ extension Response {
   }
 
   /// Returns the response to an error of the catalog.
-  static func unlisted(_ error: StorageError) -> Response {
+  static func catalogError(_ error: StorageError) -> Response {
     if error.kind == .unreachable {
       var response = Response.problem(
         503, "Unavailable", "the images of the library cannot be listed at present; try again")

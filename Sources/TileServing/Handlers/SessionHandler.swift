@@ -114,7 +114,7 @@ struct SessionHandler: Sendable {
     func failure(_ error: StorageError) -> Response {
       attempts.withdraw(address)
       return error.isTemporary
-        ? .unlisted(error)
+        ? .catalogError(error)
         : .problem(500, "Unreadable", "the private spaces cannot be read").withReason(error)
     }
     let found: (any OpenSpace)?

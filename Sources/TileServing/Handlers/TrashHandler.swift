@@ -28,7 +28,7 @@ struct TrashHandler: ChangeHandler {
       return refusal.withNoStore
     }
     // The trash of an unreachable library would appear empty.
-    if library.lookForOutage() { return Response.unlisted(.libraryIsAway).withNoStore }
+    if library.lookForOutage() { return Response.catalogError(.libraryIsAway).withNoStore }
     do throws(StorageError) {
       let own = try writableSpace.map(trash.of)?.deletions()
       let open = principal.mayWrite ? try trash.of(nil).deletions() : []
@@ -36,7 +36,7 @@ struct TrashHandler: ChangeHandler {
     } catch {
       let response: Response =
         error.isTemporary
-        ? .unlisted(error)
+        ? .catalogError(error)
         : .problem(500, "Unreadable", "the list of deleted images cannot be read").withReason(error)
       return response.withNoStore
     }

@@ -15,7 +15,7 @@ struct WriterRequirement: Middleware {
   func refusal(of request: RoutedRequest) -> Response? {
     let isChange = !request.request.isRead && request.method != "OPTIONS" && !request.isOfSession
     // A write now would end up in the empty folder below the mount point.
-    if isChange, library.isAway { return Response.unlisted(.libraryIsAway).withNoStore }
+    if isChange, library.isAway { return Response.catalogError(.libraryIsAway).withNoStore }
     guard library.hasOneWriter, request.request.requiresWriter else { return nil }
     return library.catalog.isWriter && isWritable ? nil : Response.unknownWriter.withNoStore
   }
