@@ -10,7 +10,7 @@ enum VipsValue {
   case name(String)
   case image(Image)
   case images([Image])
-  /// A `VipsSource`.
+  /// A `VipsImageSource`.
   case source(UnsafeMutableRawPointer)
   case doubles([Double])
   case ints([Int32])

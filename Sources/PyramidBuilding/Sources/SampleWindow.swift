@@ -113,7 +113,7 @@ extension SampleWindow.End {
   }
 }
 
-extension VipsSource {
+extension VipsImageSource {
   /// Returns the image with the values of the window spread over the range of 16-bit samples. Linear light stays linear
   /// light, from 0 to 1. Without a window to apply it returns the image itself.
   ///

@@ -87,7 +87,7 @@ struct SourceRoute {
     switch try Self.shortest(picture, image, slide, options) {
     case .native(let source, let description): (self.source, reason) = (source, description)
     case .libvips(let obstacle):
-      source = try VipsSource(image, of: picture, options: options)
+      source = try VipsImageSource(image, of: picture, options: options)
       reason = "exact: read by \(Self.reader(picture, image)), for \(obstacle)"
     }
     if options.recompressesJPEG { reason += "; the JPEG tiles are recompressed" }

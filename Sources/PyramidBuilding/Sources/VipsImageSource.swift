@@ -2,7 +2,7 @@ import TileStorage
 import ZigguratImaging
 
 /// An image that libvips loads, brought upright and converted to 8-bit sRGB.
-final class VipsSource: StripSource, StripDecoding {
+final class VipsImageSource: StripSource, StripDecoding {
   let width: Int
   let height: Int
   let layout: PixelLayout
@@ -179,7 +179,7 @@ final class VipsSource: StripSource, StripDecoding {
 }
 
 /// Conversion of colours to 8-bit sRGB or gray.
-extension VipsSource {
+extension VipsImageSource {
   private static func inSRGB(
     _ source: Image, _ options: BuildOptions, _ steps: inout [String],
     _ open: () throws(ImagingError) -> Image
@@ -285,7 +285,7 @@ extension VipsSource {
   }
 }
 
-extension VipsSource {
+extension VipsImageSource {
   /// Converts values without a range in their colour space, mostly floats. The ranges 0…1 and 0…255 are used directly;
   /// any other range is stretched to 0…255.
   private static func inBytes(

@@ -166,7 +166,7 @@ struct ImageStack {
   }
 }
 
-extension VipsSource {
+extension VipsImageSource {
   /// Returns the channels of a stack in their colours, each within its own window, added up.
   ///
   /// - Parameter log: the log of a damaged file, whose channels are read as far as possible; nil for any other.
