@@ -36,7 +36,7 @@ package struct DICOMFile: Sendable {
   /// - Parameter frame: the frame that is to be shown, counted from 0.
   /// - Throws: if it holds no picture, or is damaged.
   package init?(path: String, frame: Int = 0) throws(ImagingError) {
-    let start = FileStart(ofFileAt: path)
+    let start = FileSignature(ofFileAt: path)
     guard start.isDICOM, !start.isDICOMSlide else { return nil }
     var image = dicom_image()
     self.frame = Int32(clamping: frame)

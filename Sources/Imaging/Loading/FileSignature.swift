@@ -1,7 +1,7 @@
 import ZigguratFiles
 
 /// The first bytes of a source and its file name extension, which determine its loader.
-struct FileStart {
+struct FileSignature {
   /// At most 1024: libvips looks for SVG's root in the first 1000.
   let bytes: [UInt8]
   /// The text after the name's last dot, in lower case; empty if there is none.

@@ -24,7 +24,7 @@ extension Image {
     _ = VipsLog.take()
     vips_error_clear()
     guard let nick = Self.loader(ofPath: path) else {
-      throw ImagingError(opening: path, FileStart(ofFileAt: path).refusal)
+      throw ImagingError(opening: path, FileSignature(ofFileAt: path).refusal)
     }
     if nick == "pdfload" {
       let page = try Image(pdfAt: path, page: page ?? 0, scale: scale ?? 1)

@@ -70,7 +70,7 @@ package enum ImageLoaders {
   private static let last = Mutex<(file: Version, loader: String)?>(nil)
 
   private static func look(forSourceAt path: String) -> String? {
-    let start = FileStart(ofFileAt: path)
+    let start = FileSignature(ofFileAt: path)
     let possible = start.uncommonKinds
     let certain = start.certainLoader.flatMap { g_type_from_name($0) != 0 ? $0 : nil }
     if possible.isEmpty, let certain { return certain }

@@ -44,7 +44,7 @@ final class OpenPDF: Sendable {
       last.flatMap { $0.version == version && $0.password == password ? $0.file : nil }
     }
     if let known { return known }
-    guard FileStart(ofFileAt: path).holdsPDF else { return nil }
+    guard FileSignature(ofFileAt: path).holdsPDF else { return nil }
     let file = OpenPDF(path, password)
     last.withLock { $0 = Last(version: version, password: password, file: file) }
     return file

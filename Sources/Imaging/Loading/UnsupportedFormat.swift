@@ -23,7 +23,7 @@ struct UnsupportedFormat {
   }
 
   /// `nil` if the first bytes are of no such format.
-  init?(_ start: FileStart) {
+  init?(_ start: FileSignature) {
     if start.has("ZISRAWFILE") {
       self.init("a Zeiss CZI file", Self.conversion)
     } else if start.has([0xda, 0xce, 0xbe, 0x0a]) {
@@ -62,7 +62,7 @@ struct UnsupportedFormat {
   }
 
   /// The container of a video by its first bytes.
-  private static func video(_ start: FileStart) -> String? {
+  private static func video(_ start: FileSignature) -> String? {
     if start.has("ftyp", at: 4) {
       let brand = String(decoding: start.bytes.dropFirst(8).prefix(4), as: UTF8.self)
       let brands: Set = [
@@ -88,6 +88,6 @@ struct UnsupportedFormat {
   }
 }
 
-extension FileStart {
+extension FileSignature {
   fileprivate func holdsText(_ text: String) -> Bool { bytes.firstRange(of: Array(text.utf8)) != nil }
 }

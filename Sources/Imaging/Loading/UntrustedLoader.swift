@@ -14,7 +14,7 @@ package struct DecodingNeeds: Sendable {
 
   /// - Parameter path: a path that ends with the file's name.
   package init(of file: ReadableFile, path: String) {
-    let start = FileStart(of: file, path: path)
+    let start = FileSignature(of: file, path: path)
     let kinds = start.uncommonKinds
     tables = start.isDICOM ? [DICOMFile.dictionary] : []
     preload = kinds.contains(.magick) ? ImagingPreload.magick : nil
@@ -43,7 +43,7 @@ enum UntrustedLoader: String, CaseIterable {
   /// Whether untrusted files of this format are accepted, because ordinary users upload them.
   var isPicture: Bool { self == .jpegXL || self == .jpeg2000 }
 
-  func mayBe(_ file: FileStart) -> Bool {
+  func mayBe(_ file: FileSignature) -> Bool {
     switch self {
     case .jpegXL: file.has([0xff, 0x0a]) || file.has("JXL ", at: 4)
     case .jpeg2000: file.has([0xff, 0x4f, 0xff, 0x51]) || file.has("jP  ", at: 4)
@@ -74,7 +74,7 @@ enum UntrustedLoader: String, CaseIterable {
   /// Whether the file is a BMP, ICO, CUR, PSD, PCX, SGI, DPX, Sun raster, XCF, DDS or Targa. ImageMagick detects
   /// formats by the first bytes, too, and has formats that read files and URLs. None of these can be confused with
   /// those.
-  private static func isMagick(_ file: FileStart) -> Bool {
+  private static func isMagick(_ file: FileSignature) -> Bool {
     let starts: [[UInt8]] = [
       Array("BM".utf8), [0, 0, 1, 0], [0, 0, 2, 0], Array("8BPS".utf8), [0x0a, 5, 1], [0x01, 0xda],
       Array("SDPX".utf8), Array("XPDS".utf8), [0x59, 0xa6, 0x6a, 0x95],

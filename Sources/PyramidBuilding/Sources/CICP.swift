@@ -1,7 +1,7 @@
 import ZigguratImaging
 
 /// Colours by the numbers of ITU-T H.273, as PNG's cICP and HEIF's nclx have them.
-struct CodePoints: Hashable {
+struct CICP: Hashable {
   let primaries: Int
   let transfer: Int
 

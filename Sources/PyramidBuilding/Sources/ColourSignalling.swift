@@ -3,7 +3,7 @@ import ZigguratImaging
 
 /// The statements of a file about its colours besides an ICC profile: PNG's cICP, gAMA and cHRM, HEIF's nclx, JPEG
 /// 2000's enumerated colour space, EXIF's ColorSpace and InteroperabilityIndex.
-struct ColourMarks {
+struct ColourSignalling {
   /// A profile made from the marks; nil if they mean sRGB, or no profile can express them.
   var profile: [UInt8]?
   /// The names and contents of the marks, for reports; nil if they say sRGB.
@@ -18,7 +18,7 @@ struct ColourMarks {
     self.description = description
   }
 
-  private init(_ points: CodePoints, _ name: String) {
+  private init(_ points: CICP, _ name: String) {
     if !points.isStandardRGB {
       self.init(points.profile, "\(name) (\(points.description))")
     } else {
@@ -32,9 +32,9 @@ struct ColourMarks {
   ///   - heif: the properties of a HEIF file; nil for any other.
   fileprivate static func of(
     _ image: Image, path: String, page: Int, _ heif: HEIFPicture?
-  ) -> ColourMarks {
+  ) -> ColourSignalling {
     guard ["srgb", "rgb", "rgb16", "b-w", "grey16"].contains(image.interpretation) else {
-      return ColourMarks()
+      return ColourSignalling()
     }
     let hasProfile = image.embeddedProfile != nil
     let loader = Image.loader(ofPath: path)
@@ -50,17 +50,17 @@ struct ColourMarks {
       }
       // Only cICP stands above a profile (PNG, third edition, 4.3).
       if let points = colours.codePoints, !hasProfile || points.profile != nil {
-        return ColourMarks(points, "its cICP")
+        return ColourSignalling(points, "its cICP")
       }
-      if let description = colours.description { return ColourMarks(colours.profile, description) }
-      if colours.isStandardRGB || colours.hasProfile { return ColourMarks() }
+      if let description = colours.description { return ColourSignalling(colours.profile, description) }
+      if colours.isStandardRGB || colours.hasProfile { return ColourSignalling() }
     }
-    if hasProfile { return ColourMarks() }
+    if hasProfile { return ColourSignalling() }
     if loader == "jp2kload", JPEG2000Header(path: path)?.isOfROMM == true {
-      return ColourMarks(ColourProfile.romm, "its colour space (ROMM RGB)")
+      return ColourSignalling(ColourProfile.romm, "its colour space (ROMM RGB)")
     }
     if let points = heif?.points {
-      return ColourMarks(CodePoints(primaries: points.primaries, transfer: points.transfer), "its nclx")
+      return ColourSignalling(CICP(primaries: points.primaries, transfer: points.transfer), "its nclx")
     }
     // libvips reads no EXIF of TIFF files.
     let isAdobeRGB =
@@ -71,16 +71,16 @@ struct ColourMarks {
 
   /// DCF 2.0, 3.2: R03 is Adobe RGB (1998); some write 2 as ColorSpace. That a space is uncalibrated says
   /// nothing: libexif writes so into every file that had no ColorSpace.
-  private static func ofEXIF(_ image: Image, isAdobeRGB: Bool) -> ColourMarks {
+  private static func ofEXIF(_ image: Image, isAdobeRGB: Bool) -> ColourSignalling {
     guard
       isAdobeRGB
         || image.string("exif-ifd4-InteroperabilityIndex")?.hasPrefix("R03") == true
         || image.string("exif-ifd2-ColorSpace")?.hasPrefix("2 ") == true
-    else { return ColourMarks() }
+    else { return ColourSignalling() }
     let adobe = ColourProfile.bytes(
       white: (0.3127, 0.3290), red: (0.64, 0.33), green: (0.21, 0.71), blue: (0.15, 0.06),
       curve: .power(563.0 / 256))
-    return ColourMarks(adobe, "its EXIF (Adobe RGB)")
+    return ColourSignalling(adobe, "its EXIF (Adobe RGB)")
   }
 }
 
@@ -123,9 +123,9 @@ extension Image {
       image.setProfileDefect(defect)
     }
     if let loader, ["heifload", "jp2kload", "jxlload"].contains(loader) { image.setStatesWhite() }
-    let marks = ColourMarks.of(image, path: path, page: page ?? 0, heif)
+    let marks = ColourSignalling.of(image, path: path, page: page ?? 0, heif)
     if let profile = marks.profile { image.setProfile(profile) }
-    if let description = marks.description { image.setString(ColourMarks.field, description) }
+    if let description = marks.description { image.setString(ColourSignalling.field, description) }
     if let heif { image.setString(unshownField, heif.unshown.joined(separator: "\n")) }
     return image
   }
@@ -238,8 +238,8 @@ extension Image {
   var profileDefect: String? { string(Self.profileDefectField) }
 
   /// The contents of the marks, if the image has its profile from them; nil otherwise.
-  var followedMarks: String? { embeddedProfile == nil ? nil : string(ColourMarks.field) }
+  var followedMarks: String? { embeddedProfile == nil ? nil : string(ColourSignalling.field) }
 
   /// The contents of the marks, if no profile could be made of them; nil otherwise.
-  var unfollowedMarks: String? { embeddedProfile == nil ? string(ColourMarks.field) : nil }
+  var unfollowedMarks: String? { embeddedProfile == nil ? string(ColourSignalling.field) : nil }
 }

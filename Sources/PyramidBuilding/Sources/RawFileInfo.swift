@@ -4,7 +4,7 @@ import ZigguratFiles
 import ZigguratImaging
 
 /// Properties of a camera's RAW file that need no decoder.
-struct RawSigns {
+struct RawFileInfo {
   /// An embedded JPEG.
   struct Preview {
     let place: Range<Int>

@@ -51,7 +51,7 @@ struct RawPicture {
 
   /// - Throws: if the file can neither be developed nor has a preview of full size. A smaller one never stands for the
   ///   photograph.
-  init(_ file: SourceFile, _ signs: RawSigns, _ choice: RawChoice) throws(BuildError) {
+  init(_ file: SourceFile, _ signs: RawFileInfo, _ choice: RawChoice) throws(BuildError) {
     path = file.path
     let photo = RawPhoto(path: file.path)
     // LibRaw takes such samples for integers, or for damage.
@@ -98,7 +98,7 @@ struct RawPicture {
 
   /// Returns the largest JPEG of the file that can be read.
   private static func largest(
-    _ signs: RawSigns, _ photo: RawPhoto?, _ file: SourceFile
+    _ signs: RawFileInfo, _ photo: RawPhoto?, _ file: SourceFile
   ) -> (jpeg: [UInt8], image: Image, orientation: Int)? {
     var found = signs.previews.compactMap { preview in
       file.bytes(preview.place.lowerBound, preview.place.count).map { ($0, preview.orientation) }

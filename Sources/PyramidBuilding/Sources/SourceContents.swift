@@ -22,7 +22,7 @@ struct SourceContents {
   /// The first directory of that image, or of the pages.
   private(set) var first = 0
   /// The file's properties as a camera's RAW file; nil for any other.
-  private(set) var raw: RawSigns?
+  private(set) var raw: RawFileInfo?
   /// The directories of pages' transparency masks, by the pages'; see `TIFFDirectories.directory`.
   private(set) var masks: [Int: Int] = [:]
   /// The images of an OME-TIFF that are no labels and the like, by their numbers.
@@ -48,7 +48,7 @@ struct SourceContents {
   }
 
   /// A RAW file: one picture, whatever its directories have.
-  private init(raw: RawSigns) {
+  private init(raw: RawFileInfo) {
     self.raw = raw
     pages = [0]
   }
@@ -58,7 +58,7 @@ struct SourceContents {
   /// - Throws: if a scene is wanted that the file has not.
   static func of(_ file: SourceFile, _ options: BuildOptions) throws(BuildError) -> SourceContents? {
     let tiff = TIFFDirectories(file)
-    let raw = RawSigns(file, tiff: tiff)
+    let raw = RawFileInfo(file, tiff: tiff)
     var contents: SourceContents?
     if let raw, raw.isCertain || tiff == nil {
       contents = SourceContents(raw: raw)

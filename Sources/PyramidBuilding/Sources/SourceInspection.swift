@@ -57,7 +57,7 @@ package struct SourceInspection: Sendable, Codable {
   ) throws(BuildError) -> (slide: SlideFormat?, format: ImageFormat?) {
     let file = try SourceFile(path: path, name: name)
     let tiff = TIFFDirectories(file)
-    if RawSigns(file, tiff: tiff)?.isCertain == true { return (nil, .raw) }
+    if RawFileInfo(file, tiff: tiff)?.isCertain == true { return (nil, .raw) }
     return (file.slide(contents: tiff), tiff == nil ? nil : .tiff)
   }
 

@@ -1,6 +1,6 @@
 /// The bytes in front of the JPEG data of a TIFF's tile or strip, so that they stand by themselves: an SOI, a marker
 /// that says which colours the components are, and the tables that all share (TIFF Technical Note 2).
-enum JPEGStart {
+enum JPEGTablesHeader {
   enum Colours {
     /// Gray, or Y'CbCr.
     case ycbcr

@@ -7,7 +7,7 @@ struct PNGColours {
   /// 100000 times white, red, green and blue of cHRM, x and y each.
   var chromaticities: [Int]?
   /// The code points of cICP; nil if there are none.
-  var codePoints: CodePoints?
+  var codePoints: CICP?
   /// There is an sRGB chunk, which says more than gAMA and cHRM: those are for old readers.
   var isStandardRGB = false
   /// The same of a profile.

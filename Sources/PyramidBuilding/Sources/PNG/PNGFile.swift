@@ -69,7 +69,7 @@ final class PNGFile {
         palette = stride(from: 0, to: bytes.count - 2, by: 3).map { Array(bytes[$0..<$0 + 3]) }
       case PNGChunk.codePoints:
         guard let points = try chunks.ancillary(atMost: 4), points.count >= 2 else { break }
-        colours.codePoints = CodePoints(primaries: Int(points[0]), transfer: Int(points[1]))
+        colours.codePoints = CICP(primaries: Int(points[0]), transfer: Int(points[1]))
       case PNGChunk.animation:
         isAnimated = try chunks.ancillary(atMost: 8).map { number($0.prefix(4)) > 1 } ?? false
       case PNGChunk.standardRGB: if try chunks.finish() { colours.isStandardRGB = true }

@@ -117,9 +117,9 @@ final class TIFFChunkDecoder {
   /// - Parameter size: bytes of `samples` that the unit has.
   private func decodeJPEG(_ unit: Int, _ size: Int) throws(BuildError) {
     let isYCbCr = tags.photometric == PHOTOMETRIC_YCBCR || tags.isYCbCrUnderRGB
-    let colours: JPEGStart.Colours = tags.samplesInPlane == 4 ? .cmyk : isYCbCr ? .ycbcr : .stored
+    let colours: JPEGTablesHeader.Colours = tags.samplesInPlane == 4 ? .cmyk : isYCbCr ? .ycbcr : .stored
     if jpeg == nil {
-      let start = JPEGStart.bytes(tables: handle.bytes(TIFFTAG_JPEGTABLES), colours)
+      let start = JPEGTablesHeader.bytes(tables: handle.bytes(TIFFTAG_JPEGTABLES), colours)
       jpeg = (try JPEGDecompressor(path), start)
     }
     guard let (decoder, start) = jpeg else { return }

@@ -20,7 +20,7 @@ final class TIFFChunkReader {
     handle = try TIFFHandle(path: file.path)
     decoder = file.isJPEG ? try JPEGDecompressor(file.path) : nil
     inflater = file.isDeflated ? TIFFInflater(isPredicted: file.isPredicted, bands: file.bands) : nil
-    identifier = JPEGStart.bytes(
+    identifier = JPEGTablesHeader.bytes(
       tables: file.jpegTables, file.bands == 1 || file.isYCbCr ? .ycbcr : .stored)
   }
 
