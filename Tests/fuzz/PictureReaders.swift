@@ -45,7 +45,7 @@ extension FuzzInput {
       _ = RunLengths.pcx(file)
       _ = RunLengths.sgi(Array(bytes.prefix(64)), file)
       _ = BitmapRuns.damage(Array(bytes.prefix(64)), file)
-      _ = PixelContent(file)
+      _ = PixelFingerprint(file)
       if let picture = PhotoshopFile(file), picture.width <= largest / picture.height,
         let image = try? picture.separatedPicture()
       {

@@ -6,7 +6,7 @@ import ZigguratFiles
 
 /// The parts of a file that its pixels are made of, and the other data that decide their look. A file in which only
 /// metadata has changed has the same. It covers JPEG, PNG and TIFF, and no file that is built in an unusual way.
-struct PixelContent {
+struct PixelFingerprint {
   /// Sorted, apart from each other.
   private(set) var kept: [Range<Int>] = []
   /// The rest that counts, in a form that does not depend on its place.
@@ -53,7 +53,7 @@ struct PixelContent {
       case 0xe1 where Self.begins(body, "http://ns.adobe.com/"): break
       case 0xed where Self.begins(body, "Photoshop 3.0\0"): break
       case 0xe1 where Self.begins(body, "Exif\0\0"):
-        guard let facts = TIFFFacts(exif: Array(body.dropFirst(6))) else { return false }
+        guard let facts = TIFFPixelFingerprint(exif: Array(body.dropFirst(6))) else { return false }
         further += facts.encoded
       default: keep(at..<at + 2 + length)
       }
@@ -77,7 +77,7 @@ struct PixelContent {
         guard let start = reader.bytes(at + 8, min(length, 40)) else { return false }
         isText = Self.textKeywords.contains { Self.begins(start, $0 + "\0") }
       case PNGChunk.exif:
-        guard length < 1 << 24, let body = reader.bytes(at + 8, length), let facts = TIFFFacts(exif: body)
+        guard length < 1 << 24, let body = reader.bytes(at + 8, length), let facts = TIFFPixelFingerprint(exif: body)
         else { return false }
         further += facts.encoded
         isText = true
@@ -121,7 +121,7 @@ struct PixelContent {
 
   /// Reads the data of all its pictures, at any position, and the values of its directories.
   private mutating func readTIFF(_ reader: PositionalReader) -> Bool {
-    guard let facts = TIFFFacts(reader) else { return false }
+    guard let facts = TIFFPixelFingerprint(reader) else { return false }
     further = facts.encoded
     var end = 0
     for range in facts.data.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {

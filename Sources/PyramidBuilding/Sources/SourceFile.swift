@@ -56,12 +56,12 @@ struct SourceFile: Sendable {
   }
 
   /// Returns the digest of the content and that of the data which determine the pixels, if those can be separated; see
-  /// `PixelContent`.
+  /// `PixelFingerprint`.
   ///
   /// - Parameter isCancelled: called repeatedly.
   func digests(_ isCancelled: () -> Bool) throws(BuildError) -> (content: String, pixels: String?) {
     guard let content = ContentDigest(), let pixels = ContentDigest() else { throw noMemory }
-    let parts = PixelContent(self)
+    let parts = PixelFingerprint(self)
     var kept = (parts?.kept ?? [])[...]
     try read(isCancelled) { bytes, position in
       content.add(bytes)

@@ -3,7 +3,7 @@ import ZigguratMetadata
 
 /// The contents of a TIFF file's directories (TIFF 6.0, section 2), or of EXIF, without metadata and without their
 /// places.
-struct TIFFFacts {
+struct TIFFPixelFingerprint {
   private(set) var encoded: [UInt8] = []
   /// The pictures' data.
   private(set) var data: [Range<Int>] = []
@@ -66,7 +66,7 @@ struct TIFFFacts {
     var fields: [Field] = []
     for entry in TIFFEntry.all(in: entries, order, isBig: false) {
       guard entry.type <= 13, let size = TIFFEntry.sizes[entry.type],
-        entry.count <= PixelContent.maxParts * 8
+        entry.count <= PixelFingerprint.maxParts * 8
       else { return nil }
       if isText(entry.tag, kind) { continue }
       let length = size * entry.count
@@ -121,7 +121,7 @@ struct TIFFFacts {
       guard let place = fields.first(where: { $0.entry.tag == places }) else { continue }
       guard let length = fields.first(where: { $0.entry.tag == lengths }), let starts = numbers(place),
         let counts = numbers(length), starts.count == counts.count,
-        data.count + starts.count <= PixelContent.maxParts
+        data.count + starts.count <= PixelFingerprint.maxParts
       else { return false }
       for (start, count) in zip(starts, counts) { data.append(start..<start + count) }
     }
