@@ -86,8 +86,8 @@ extension FuzzInput {
   func readDICOM() {
     do throws(ImagingError) {
       let path = path
-      guard let file = try DICOMFile(path: path), file.width <= largest / file.height else { return }
-      let windows: [DICOMFile.Window?] = [nil, .values, .samples, .ends(.percentile(1), .value(300))]
+      guard let file = try DICOMImage(path: path), file.width <= largest / file.height else { return }
+      let windows: [DICOMImage.Window?] = [nil, .values, .samples, .ends(.percentile(1), .value(300))]
       for window in windows {
         let windowed = window.map { file.with($0, name: "its own") } ?? file
         try readPixels(Image(windowed, path: path))

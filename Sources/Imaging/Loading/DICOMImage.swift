@@ -4,7 +4,7 @@ import ZigguratCDICOM
 import ZigguratFiles
 
 /// A DICOM file that is no slide, as DCMTK reads its header, and the window of one of its frames.
-package struct DICOMFile: Sendable {
+package struct DICOMImage: Sendable {
   /// Pixels of each frame.
   package let width, height: Int
   /// The frames that the header claims, and those of them that the file holds.
@@ -105,7 +105,7 @@ package struct DICOMFile: Sendable {
   /// Returns the file with another window than its own.
   ///
   /// - Parameter name: of the window, for a person.
-  package func with(_ window: Window, name: String) -> DICOMFile {
+  package func with(_ window: Window, name: String) -> DICOMImage {
     var file = self
     guard bands == 1 else {
       file.step += "; the window \(name) is ignored, which is for gray"
@@ -173,7 +173,7 @@ package struct DICOMFile: Sendable {
 extension Image {
   /// The frame of a DICOM file, as a viewer shows it: 8-bit gray or sRGB. Nothing is decoded before the first pixel is
   /// asked for.
-  package convenience init(_ file: DICOMFile, path: String) throws(ImagingError) {
+  package convenience init(_ file: DICOMImage, path: String) throws(ImagingError) {
     let header = GeneratedHeader(
       width: file.width, height: file.height, bands: file.bands, sampleType: .byte,
       interpretation: file.bands == 1 ? "b-w" : "srgb")

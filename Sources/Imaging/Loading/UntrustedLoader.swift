@@ -16,7 +16,7 @@ package struct DecodingNeeds: Sendable {
   package init(of file: ReadableFile, path: String) {
     let start = FileSignature(of: file, path: path)
     let kinds = start.uncommonKinds
-    tables = start.isDICOM ? [DICOMFile.dictionary] : []
+    tables = start.isDICOM ? [DICOMImage.dictionary] : []
     preload = kinds.contains(.magick) ? ImagingPreload.magick : nil
     drawsText = !kinds.isDisjoint(with: [.svg, .pdf])
     isPDF = kinds.contains(.pdf)

@@ -92,7 +92,7 @@ public enum SampleWindow: Hashable, Sendable {
 
 extension SampleWindow {
   /// Returns a DICOM file with this window instead of its own.
-  func applied(to file: DICOMFile, _ path: String) throws(BuildError) -> DICOMFile {
+  func applied(to file: DICOMImage, _ path: String) throws(BuildError) -> DICOMImage {
     switch self {
     case .auto: return file.with(.values, name: name)
     case .full: return file.with(.samples, name: name)
@@ -105,7 +105,7 @@ extension SampleWindow {
 }
 
 extension SampleWindow.End {
-  fileprivate var ofDICOM: DICOMFile.End {
+  fileprivate var ofDICOM: DICOMImage.End {
     switch self {
     case .value(let value): .value(value)
     case .percentile(let share): .percentile(share)

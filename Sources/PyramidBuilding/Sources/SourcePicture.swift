@@ -14,7 +14,7 @@ struct SourcePicture {
   /// The picture taken of a camera's RAW file; nil for any other file.
   private(set) var raw: RawPicture?
   /// A DICOM file that is no slide; nil for any other file.
-  private(set) var dicom: DICOMFile?
+  private(set) var dicom: DICOMImage?
   /// The directory of the transparency mask of a TIFF's picture; nil if it has none, or one that hides nothing. Its
   /// number is that of `TIFFDirectories.directory`.
   private(set) var mask: Int?
@@ -91,9 +91,9 @@ struct SourcePicture {
 
   /// Returns a DICOM file that no loader of libvips reads; nil for any other file.
   /// - Parameter frame: the frame that is to be shown, counted from 0.
-  static func dicom(_ path: String, frame: Int = 0) throws(BuildError) -> DICOMFile? {
+  static func dicom(_ path: String, frame: Int = 0) throws(BuildError) -> DICOMImage? {
     guard Image.loader(ofPath: path) == nil else { return nil }
-    do { return try DICOMFile(path: path, frame: frame) } catch { throw BuildError(path, error) }
+    do { return try DICOMImage(path: path, frame: frame) } catch { throw BuildError(path, error) }
   }
 
   /// Returns the damage of a TIFF's list of pages; `nil` if it is sound, or the picture is not the first of the pages.
@@ -190,7 +190,7 @@ struct SourcePicture {
   }
 }
 
-extension DICOMFile {
+extension DICOMImage {
   /// The role by the file's type (PS3.3, C.8.12.4.1.1); nil for any picture that is built without a request. The
   /// localizer of a CT is an ordinary picture.
   var privateRole: PictureRole? {
