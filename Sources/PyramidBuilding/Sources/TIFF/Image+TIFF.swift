@@ -178,7 +178,7 @@ extension TIFFTags {
     if format != SAMPLEFORMAT_IEEEFP, extra.contains(Int(EXTRASAMPLE_ASSOCALPHA)) { return false }
     // It takes the tiles of planes for one plane's, and does not read planes of gray.
     if isSeparate, isTiled || isGray { return false }
-    if isTiled, unitHeight > Self.maxTileSize / unitWidth { return false }
+    if isTiled, chunkHeight > Self.maxTileSize / chunkWidth { return false }
     let isWhole = format == SAMPLEFORMAT_UINT && (bits == 8 || bits == 16)
     switch photometric {
     case PHOTOMETRIC_MINISBLACK:

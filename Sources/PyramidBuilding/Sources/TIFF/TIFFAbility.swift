@@ -31,7 +31,7 @@ struct TIFFAbility {
     let isKnown = !isRGB && header?.isJFIF420OrGray ?? false
     // Chroma rows, or columns, of two units must not meet in one.
     let isAligned =
-      (file.unitHeight % 16 == 0 || file.rows == 1) && (file.unitWidth % 2 == 0 || file.columns == 1)
+      (file.chunkHeight % 16 == 0 || file.rows == 1) && (file.chunkWidth % 2 == 0 || file.columns == 1)
     hasPlanes = isKnown && isAligned
     let mcu = header?.mcu
     hasSequentialTiles =

@@ -40,7 +40,7 @@ final class TIFFChecksums {
   /// - Parameter readsAll: whether the others are read.
   func check(_ log: DamageLog, readsAll: Bool) {
     var isDamaged = !readsAll
-    for unit in 0..<tags.unitCount where !handle.isMissing(unit) {
+    for unit in 0..<tags.chunkCount where !handle.isMissing(unit) {
       let name = tags.name(ofUnit: unit)
       if handle.isCutOff(unit) {
         log.add(lost: unit, ofPage: page, handle.loss(of: unit, named: name, ""))
@@ -74,6 +74,6 @@ final class TIFFChecksums {
 
   /// Whether a unit is a strip that has fewer rows than the others.
   private func isShortStrip(_ unit: Int) -> Bool {
-    !tags.isTiled && unit % tags.rows == tags.rows - 1 && tags.height % tags.unitHeight != 0
+    !tags.isTiled && unit % tags.rows == tags.rows - 1 && tags.height % tags.chunkHeight != 0
   }
 }

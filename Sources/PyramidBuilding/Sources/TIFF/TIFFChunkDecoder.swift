@@ -37,7 +37,7 @@ final class TIFFChunkDecoder {
   func decode(_ unit: Int) throws(BuildError) -> Int {
     let whole =
       tags.isCodedApart
-      ? UInt64(tags.unitWidth * tags.samplesInPlane * storedBits / 8) * UInt64(tags.rows(ofUnit: unit))
+      ? UInt64(tags.chunkWidth * tags.samplesInPlane * storedBits / 8) * UInt64(tags.rows(ofUnit: unit))
       : handle.size(ofUnit: unit)
     guard whole <= UInt64(Self.maxUnitSize) else { throw BuildError(path, "\(name(unit)) is too large") }
     let size = Int(whole)
@@ -58,7 +58,7 @@ final class TIFFChunkDecoder {
     let count = samples.withUnsafeMutableBytes { handle.readDecoded(unit, to: $0.baseAddress, count: size) }
     guard count == size else {
       let refusal = handle.refused("\(name(unit)) is damaged")
-      guard tags.mayHaveFullLastStrip, tags.rows(ofUnit: unit) < tags.unitHeight,
+      guard tags.mayHaveFullLastStrip, tags.rows(ofUnit: unit) < tags.chunkHeight,
         try decodeFullWebP(unit, size)
       else { throw refusal }
       return size
@@ -71,13 +71,13 @@ final class TIFFChunkDecoder {
   /// - Returns: whether they are such data.
   private func decodeFullWebP(_ unit: Int, _ size: Int) throws(BuildError) -> Bool {
     let count = try read(unit)
-    let stride = tags.unitWidth * tags.samplesInPlane
+    let stride = tags.chunkWidth * tags.samplesInPlane
     var (width, height): (Int32, Int32) = (0, 0)
     guard 3...4 ~= tags.samplesInPlane, WebPGetInfo(stored, count, &width, &height) != 0,
-      (Int(width), Int(height)) == (tags.unitWidth, tags.unitHeight),
-      stride * tags.unitHeight <= Self.maxUnitSize, size <= stride * tags.unitHeight
+      (Int(width), Int(height)) == (tags.chunkWidth, tags.chunkHeight),
+      stride * tags.chunkHeight <= Self.maxUnitSize, size <= stride * tags.chunkHeight
     else { return false }
-    var whole = [UInt8](repeating: 0, count: stride * tags.unitHeight)
+    var whole = [UInt8](repeating: 0, count: stride * tags.chunkHeight)
     let decode = tags.samplesInPlane == 3 ? WebPDecodeRGBInto : WebPDecodeRGBAInto
     guard decode(stored, count, &whole, whole.count, Int32(stride)) != nil else { return false }
     for index in 0..<size { samples[index] = whole[index] }
@@ -104,12 +104,12 @@ final class TIFFChunkDecoder {
   /// last strip.
   private func check(_ width: Int, _ height: Int, of unit: Int) throws(BuildError) {
     let visible = tags.visible(unit)
-    guard width >= visible.width, height >= visible.height, width <= tags.unitWidth,
-      height <= tags.unitHeight
+    guard width >= visible.width, height >= visible.height, width <= tags.chunkWidth,
+      height <= tags.chunkHeight
     else {
       throw BuildError(
         path,
-        "\(name(unit)) is \(width) × \(height) pixels instead of \(tags.unitWidth) × \(tags.rows(ofUnit: unit))"
+        "\(name(unit)) is \(width) × \(height) pixels instead of \(tags.chunkWidth) × \(tags.rows(ofUnit: unit))"
       )
     }
   }
@@ -135,7 +135,7 @@ final class TIFFChunkDecoder {
       throw BuildError(path, "\(name(unit)) is damaged: \(decoder.message)")
     }
     try check(header.width, header.height, of: unit)
-    let stride = tags.unitWidth * tags.samplesInPlane
+    let stride = tags.chunkWidth * tags.samplesInPlane
     guard stride * header.height <= size else {
       throw BuildError(path, "\(name(unit)) has more samples than \(size) bytes hold")
     }
@@ -160,7 +160,7 @@ final class TIFFChunkDecoder {
       )
     }
     let pixelSize = coded.bands * coded.bytesPerSample
-    let (from, to) = (coded.width * pixelSize, tags.unitWidth * pixelSize)
+    let (from, to) = (coded.width * pixelSize, tags.chunkWidth * pixelSize)
     samples.withUnsafeMutableBytes { samples in
       coded.bytes.withUnsafeBytes { bytes in
         for y in 0..<min(coded.height, size / to) {
@@ -173,13 +173,13 @@ final class TIFFChunkDecoder {
 
   private func decoded(_ unit: Int, _ count: Int) throws(BuildError) -> CodedSamples {
     let (path, tags, name) = (path, tags, name(unit))
-    let rows = tags.unitHeight
+    let rows = tags.chunkHeight
     let result = stored.withUnsafeBytes { stored -> Result<CodedSamples, ImagingError> in
       let data = UnsafeRawBufferPointer(rebasing: stored[..<count])
       return Result { () throws(ImagingError) in
         tags.isJPEGXL
-          ? try JPEGXL.samples(data, maxWidth: tags.unitWidth, maxHeight: rows, bands: tags.samplesInPlane)
-          : try JPEG2000.samples(data, maxWidth: tags.unitWidth, maxHeight: rows, bands: tags.samplesInPlane)
+          ? try JPEGXL.samples(data, maxWidth: tags.chunkWidth, maxHeight: rows, bands: tags.samplesInPlane)
+          : try JPEG2000.samples(data, maxWidth: tags.chunkWidth, maxHeight: rows, bands: tags.samplesInPlane)
       }
     }
     do { return try result.get() } catch {

@@ -73,27 +73,27 @@ final class TIFFChunkPixels: PixelSupply {
     bytesPerPixel = header.bytesPerSample * header.bands
     // OpenJPEG's samples have 4 bytes.
     let decodedSize = max(bytesPerPixel, 3, tags.isCodedApart ? tags.samplesInPlane * 4 : 0)
-    guard tags.unitHeight <= TIFFChunkDecoder.maxUnitSize / (tags.unitWidth * decodedSize) else {
+    guard tags.chunkHeight <= TIFFChunkDecoder.maxUnitSize / (tags.chunkWidth * decodedSize) else {
       throw BuildError(
-        path, "its strips or tiles of \(tags.unitWidth) × \(tags.unitHeight) are too large to be decoded")
+        path, "its strips or tiles of \(tags.chunkWidth) × \(tags.chunkHeight) are too large to be decoded")
     }
     let perPlane = tags.columns.multipliedReportingOverflow(by: tags.rows)
     guard !perPlane.overflow,
       tags.compression == COMPRESSION_OJPEG
-        || tags.unitCount / (tags.isSeparate ? tags.samples : 1) == perPlane.partialValue
+        || tags.chunkCount / (tags.isSeparate ? tags.samples : 1) == perPlane.partialValue
     else {
       throw BuildError(
-        path, "it names \(tags.unitCount) strips or tiles, which are not those of its size")
+        path, "it names \(tags.chunkCount) strips or tiles, which are not those of its size")
     }
     // Neighbouring rows of pixels are read together.
-    let isSmall = 2 * tags.unitHeight <= Self.maxRows / (tags.width * bytesPerPixel)
+    let isSmall = 2 * tags.chunkHeight <= Self.maxRows / (tags.width * bytesPerPixel)
     keptUnits = keepsAll ? perPlane.partialValue : (isSmall ? 2 : 1) * tags.columns + 2
     if tags.photometric == PHOTOMETRIC_YCBCR || tags.isYCbCrUnderRGB, tags.compression == COMPRESSION_JPEG,
       !tags.isSeparate
     {
       if tags.isYCbCrUnderRGB {
         handle.set(TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_YCBCR)
-        let mcu = (0..<tags.unitCount).first { !handle.isMissing($0) }
+        let mcu = (0..<tags.chunkCount).first { !handle.isMissing($0) }
           .flatMap { handle.start(ofUnit: $0, count: 1 << 16) }
           .flatMap { data in data.withUnsafeBytes { JPEGHeader($0)?.mcu } }
         if let mcu {
@@ -111,8 +111,8 @@ final class TIFFChunkPixels: PixelSupply {
   var rowsHeld: Int {
     // OpenJPEG has its own copies, with 4 bytes per sample.
     let copies = tags.isCodedApart ? 5 : 1
-    return min(tags.height, keptUnits / tags.columns * tags.unitHeight)
-      + copies * tags.unitWidth * tags.unitHeight / tags.width + 1
+    return min(tags.height, keptUnits / tags.columns * tags.chunkHeight)
+      + copies * tags.chunkWidth * tags.chunkHeight / tags.width + 1
   }
 
   private static func refusal(_ path: String, _ tags: TIFFTags) -> BuildError {
@@ -190,12 +190,12 @@ final class TIFFChunkPixels: PixelSupply {
     let (right, bottom) = (x + width, y + height)
     do {
       try state.withLock { state in
-        for row in y / tags.unitHeight...(bottom - 1) / tags.unitHeight {
-          for column in x / tags.unitWidth...(right - 1) / tags.unitWidth {
+        for row in y / tags.chunkHeight...(bottom - 1) / tags.chunkHeight {
+          for column in x / tags.chunkWidth...(right - 1) / tags.chunkWidth {
             let unit = row * tags.columns + column
             try prepare(unit, &state)
-            let (left, top) = (column * tags.unitWidth, row * tags.unitHeight)
-            let (from, end) = (max(x, left), min(right, left + tags.unitWidth))
+            let (left, top) = (column * tags.chunkWidth, row * tags.chunkHeight)
+            let (from, end) = (max(x, left), min(right, left + tags.chunkWidth))
             let inside = tags.visible(unit)
             state.units[unit]?.withUnsafeBytes { pixels in
               for line in max(y, top)..<min(bottom, top + inside.height) {
@@ -233,7 +233,7 @@ final class TIFFChunkPixels: PixelSupply {
         state.decoder.samples.withUnsafeBytes { samples in
           pixels.withUnsafeMutableBytes {
             coding.convert(
-              UnsafeRawBufferPointer(rebasing: samples[..<size]), unitWidth: tags.unitWidth,
+              UnsafeRawBufferPointer(rebasing: samples[..<size]), chunkWidth: tags.chunkWidth,
               width: inside.width, height: inside.height, to: $0)
           }
         }
@@ -257,7 +257,7 @@ final class TIFFChunkPixels: PixelSupply {
 
   /// Returns the bytes of a row of samples in a unit.
   private func rowSize(_ decoder: TIFFChunkDecoder) -> Int {
-    (tags.unitWidth * tags.samplesInPlane * decoder.storedBits + 7) / 8
+    (tags.chunkWidth * tags.samplesInPlane * decoder.storedBits + 7) / 8
   }
 
   /// Reports damage of a tile or strip that is decoded nevertheless.
@@ -274,7 +274,7 @@ final class TIFFChunkPixels: PixelSupply {
     guard let log, !error.isTemporary else { throw error }
     log.add(
       lost: unit, ofPage: page, decoder.handle.loss(of: unit, named: tags.name(ofUnit: unit), error.reason))
-    guard log.lostParts(ofPage: page) < tags.unitCount - tags.missingCount else {
+    guard log.lostParts(ofPage: page) < tags.chunkCount - tags.missingCount else {
       throw BuildError(path, log.worst?.reason ?? error.reason)
     }
   }
@@ -357,7 +357,7 @@ final class TIFFChunkPixels: PixelSupply {
           + "\(tags.isSeparate ? 2 : 1))")
     }
     defer { TIFFRGBAImageEnd(&image) }
-    let (x, y) = (unit % tags.columns * tags.unitWidth, unit / tags.columns * tags.unitHeight)
+    let (x, y) = (unit % tags.columns * tags.chunkWidth, unit / tags.columns * tags.chunkHeight)
     let (width, height) = tags.visible(unit)
     image.req_orientation = UInt16(ORIENTATION_TOPLEFT)
     image.col_offset = Int32(x)

@@ -38,7 +38,7 @@ final class TIFFChunkReader {
     }
     // Damaged units are decoded by libtiff, for its result and its messages.
     if inflate(unit, to: base, stride: stride) { return }
-    let size = file.unitWidth * file.tags.rows(ofUnit: unit) * file.bands
+    let size = file.chunkWidth * file.tags.rows(ofUnit: unit) * file.bands
     if file.isStored { try handle.checkStoredSize(unit, named: name(unit), UInt64(size)) }
     kept.reserve(size)
     let count = handle.readDecoded(unit, to: bytes.baseAddress, count: size)
@@ -47,7 +47,7 @@ final class TIFFChunkReader {
     if isInflatedInVain(unit) {
       file.log.add(.error, TIFFInflater.reason(name(unit)))
     }
-    let rowSize = file.unitWidth * file.bands
+    let rowSize = file.chunkWidth * file.bands
     let source = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
     for y in 0..<file.tags.rows(ofUnit: unit) {
       (base + y * stride).update(from: source + y * rowSize, count: rowSize)
@@ -72,7 +72,7 @@ final class TIFFChunkReader {
   private func inflate(_ unit: Int, to base: UnsafeMutablePointer<UInt8>, stride: Int) -> Bool {
     let stored = handle.storedSize(unit)
     guard let inflater, (1...UInt64(Self.maxReadSize)).contains(stored) else { return false }
-    let (rows, rowSize) = (file.tags.rows(ofUnit: unit), file.unitWidth * file.bands)
+    let (rows, rowSize) = (file.tags.rows(ofUnit: unit), file.chunkWidth * file.bands)
     let room = rows * rowSize + TIFFInflater.slack
     kept.reserve(room + Int(stored))
     let data = UnsafeMutableRawBufferPointer(rebasing: bytes[room..<(room + Int(stored))])
@@ -88,7 +88,7 @@ final class TIFFChunkReader {
     guard (1...UInt64(Self.maxReadSize)).contains(handle.storedSize(unit)) else { return false }
     switch inflater?.flaw {
     case .damage: return true
-    case .length: return file.isTiled || file.tags.rows(ofUnit: unit) == file.unitHeight
+    case .length: return file.isTiled || file.tags.rows(ofUnit: unit) == file.chunkHeight
     case nil: return false
     }
   }
@@ -119,7 +119,7 @@ final class TIFFChunkReader {
   ) throws(BuildError) {
     clear(unit, layout, planes)
     guard file.isStored, layout != .planar420, handle.isCutOff(unit) else { return try lose(unit, error) }
-    let (rows, rowSize) = (file.tags.rows(ofUnit: unit), file.unitWidth * file.bands)
+    let (rows, rowSize) = (file.tags.rows(ofUnit: unit), file.chunkWidth * file.bands)
     kept.reserve(rows * rowSize)
     let whole = handle.readPart(unit, to: bytes.baseAddress!, count: rows * rowSize) / rowSize
     guard whole > 0 else { return try lose(unit, error) }
@@ -141,7 +141,7 @@ final class TIFFChunkReader {
   private func clear(_ unit: Int, _ layout: PixelLayout, _ planes: Planes) {
     for index in 0..<layout.planeCount {
       let step = layout.subsampling(ofPlane: index)
-      let count = (file.unitWidth + step - 1) / step * layout.bandsPerPlane
+      let count = (file.chunkWidth + step - 1) / step * layout.bandsPerPlane
       for y in 0..<(file.tags.rows(ofUnit: unit) + step - 1) / step {
         // The middle of the range of Cb and Cr means no colour.
         (planes[index].base + y * planes[index].stride).update(repeating: index == 0 ? 0 : 128, count: count)
@@ -204,11 +204,11 @@ final class TIFFChunkReader {
     let data = try jpeg(unit)
     let found = try header(of: data, unit)
     let inside = file.tags.visible(unit)
-    guard inside.width...file.unitWidth ~= found.width,
-      inside.height...file.unitHeight ~= found.height
+    guard inside.width...file.chunkWidth ~= found.width,
+      inside.height...file.chunkHeight ~= found.height
     else {
       throw handle.refused(
-        "\(name(unit)) is \(found.width) × \(found.height) pixels instead of \(file.unitWidth) × "
+        "\(name(unit)) is \(found.width) × \(found.height) pixels instead of \(file.chunkWidth) × "
           + "\(file.tags.rows(ofUnit: unit))")
     }
     guard UInt32(found.colours) == colours else {

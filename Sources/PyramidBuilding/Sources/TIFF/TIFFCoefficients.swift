@@ -37,7 +37,7 @@ final class TIFFCoefficients {
     self.reader = reader
     self.writer = writer
     self.info = info
-    aside = .allocate(capacity: file.unitWidth / mcu.width * mcu.blocks * 64)
+    aside = .allocate(capacity: file.chunkWidth / mcu.width * mcu.blocks * 64)
   }
 
   /// Returns a reader of the first tile's coefficients.
@@ -80,7 +80,7 @@ final class TIFFCoefficients {
       try units.lose(unit, error)
       for row in 0..<rows.count {
         (blocks + row * stride * 64).update(
-          repeating: 0, count: file.unitWidth / mcu.width * mcu.blocks * 64)
+          repeating: 0, count: file.chunkWidth / mcu.width * mcu.blocks * 64)
       }
     }
   }
@@ -117,7 +117,7 @@ final class TIFFCoefficients {
 
   /// Whether a header is still like the first tile's: the file may have been written over since the survey.
   private func isLikeFirst(_ found: js_info) -> Bool {
-    Int(found.width) == file.unitWidth && Int(found.height) == file.unitHeight
+    Int(found.width) == file.chunkWidth && Int(found.height) == file.chunkHeight
       && found.components == info.components && found.has_several_scans == 0 && found.is_arithmetic == 0
       && withUnsafeBytes(of: found.h) { left in withUnsafeBytes(of: info.h) { left.elementsEqual($0) } }
       && withUnsafeBytes(of: found.v) { left in withUnsafeBytes(of: info.v) { left.elementsEqual($0) } }
@@ -166,11 +166,11 @@ final class TIFFCoefficientDecoder: StripDecoding {
     let top = strip.row * strip.tileSize
     for unit in source.units(ofPiece: piece, row: strip.row) {
       // Only this strip's part of the unit; another strip decodes the unit again for its part.
-      let unitTop = unit / file.columns * file.unitHeight
+      let unitTop = unit / file.columns * file.chunkHeight
       let first = max(0, top - unitTop) / mcu.height
-      let end = (min(unitTop + file.unitHeight, top + strip.height) - unitTop + mcu.height - 1) / mcu.height
+      let end = (min(unitTop + file.chunkHeight, top + strip.height) - unitTop + mcu.height - 1) / mcu.height
       let row = max(0, unitTop - top) / mcu.height
-      let column = unit % file.columns * (file.unitWidth / mcu.width) * mcu.blocks
+      let column = unit % file.columns * (file.chunkWidth / mcu.width) * mcu.blocks
       try coefficients.readOrLose(
         unit, rows: first..<end,
         into: strip.coefficients.unsafelyUnwrapped + (row * source.blockStride + column) * 64,
@@ -231,14 +231,14 @@ final class TIFFCoefficientTiles: ReadyTiles {
     _ blocks: UnsafeMutablePointer<Int16>, _ column: Int, _ strip: Strip, _ width: Int
   ) throws(BuildError) {
     let (file, mcu) = (source.file, coefficients.mcu)
-    let top = strip.row * strip.tileSize / file.unitHeight
-    let left = column * strip.tileSize / file.unitWidth
-    for y in 0..<(strip.height + file.unitHeight - 1) / file.unitHeight {
-      for x in 0..<(width + file.unitWidth - 1) / file.unitWidth {
+    let top = strip.row * strip.tileSize / file.chunkHeight
+    let left = column * strip.tileSize / file.chunkWidth
+    for y in 0..<(strip.height + file.chunkHeight - 1) / file.chunkHeight {
+      for x in 0..<(width + file.chunkWidth - 1) / file.chunkWidth {
         let place =
-          y * (file.unitHeight / mcu.height) * ownStride + x * (file.unitWidth / mcu.width) * mcu.blocks
+          y * (file.chunkHeight / mcu.height) * ownStride + x * (file.chunkWidth / mcu.width) * mcu.blocks
         try coefficients.readOrLose(
-          (top + y) * file.columns + left + x, rows: 0..<file.unitHeight / mcu.height,
+          (top + y) * file.columns + left + x, rows: 0..<file.chunkHeight / mcu.height,
           into: blocks + place * 64, stride: ownStride)
       }
     }
@@ -255,12 +255,12 @@ final class TIFFUnitCutter {
   init?(_ file: TIFFFile) {
     guard let reader = try? TIFFChunkReader(file), let data = try? reader.jpeg(0),
       let header = JPEGHeader(UnsafeRawBufferPointer(data)), header.isSequential, header.isInterleaved,
-      let mcu = header.mcu, file.unitWidth % mcu.width == 0, file.unitHeight % mcu.height == 0,
+      let mcu = header.mcu, file.chunkWidth % mcu.width == 0, file.chunkHeight % mcu.height == 0,
       let coefficients = try? TIFFCoefficients(file, mcu)
     else { return nil }
     self.coefficients = coefficients
-    stride = file.unitWidth / mcu.width * mcu.blocks
-    rows = file.unitHeight / mcu.height
+    stride = file.chunkWidth / mcu.width * mcu.blocks
+    rows = file.chunkHeight / mcu.height
     blocks = .allocate(capacity: stride * rows * 64)
   }
 

@@ -61,13 +61,13 @@ struct YCbCrCoding {
     reference = handle.floats(TIFFTAG_REFERENCEBLACKWHITE, count: 6) ?? [0, 255, 128, 255, 128, 255]
   }
 
-  /// Converts the upper left of a unit whose rows have `unitWidth` pixels.
+  /// Converts the upper left of a unit whose rows have `chunkWidth` pixels.
   func convert(
-    _ samples: UnsafeRawBufferPointer, unitWidth: Int, width: Int, height: Int,
+    _ samples: UnsafeRawBufferPointer, chunkWidth: Int, width: Int, height: Int,
     to out: UnsafeMutableRawBufferPointer
   ) {
     let block = across * down + 2
-    let rowSize = (unitWidth + across - 1) / across * block
+    let rowSize = (chunkWidth + across - 1) / across * block
     for y in 0..<height {
       let row = y / down * rowSize
       guard row + rowSize <= samples.count else { return }

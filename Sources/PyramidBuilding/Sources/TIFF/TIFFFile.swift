@@ -24,8 +24,8 @@ struct TIFFFile {
   /// 1 gray, 3 RGB.
   var bands: Int { tags.samples }
   var isTiled: Bool { tags.isTiled }
-  var unitWidth: Int { tags.unitWidth }
-  var unitHeight: Int { tags.unitHeight }
+  var chunkWidth: Int { tags.chunkWidth }
+  var chunkHeight: Int { tags.chunkHeight }
   /// Units in a row of them.
   var columns: Int { tags.columns }
   var rows: Int { tags.rows }
@@ -48,11 +48,11 @@ struct TIFFFile {
     jpegTables = tags.compression == COMPRESSION_JPEG ? handle.bytes(TIFFTAG_JPEGTABLES) : []
     obstacle =
       Self.obstacle(handle, tags, isYCbCr: isYCbCr)
-      ?? Self.obstacle(tags.unitWidth, tags.unitHeight, tags.samples, tileSize: tileSize)
+      ?? Self.obstacle(tags.chunkWidth, tags.chunkHeight, tags.samples, tileSize: tileSize)
     guard obstacle == nil else { return }
     let expected = columns.multipliedReportingOverflow(by: rows)
-    guard !expected.overflow, tags.unitCount == expected.partialValue else {
-      throw handle.refused("the TIFF names \(tags.unitCount) pieces, its size asks for \(columns) × \(rows)")
+    guard !expected.overflow, tags.chunkCount == expected.partialValue else {
+      throw handle.refused("the TIFF names \(tags.chunkCount) pieces, its size asks for \(columns) × \(rows)")
     }
   }
 

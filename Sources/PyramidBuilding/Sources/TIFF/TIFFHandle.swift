@@ -177,7 +177,7 @@ final class TIFFHandle {
 
   var isTiled: Bool { TIFFIsTiled(pointer) != 0 }
   /// The number of tiles, or strips, of all planes.
-  var unitCount: Int { Int(isTiled ? TIFFNumberOfTiles(pointer) : TIFFNumberOfStrips(pointer)) }
+  var chunkCount: Int { Int(isTiled ? TIFFNumberOfTiles(pointer) : TIFFNumberOfStrips(pointer)) }
 
   /// Whether the file has no data for a tile or strip, as in GDAL's sparse files and for empty glass of scanners.
   func isMissing(_ unit: Int) -> Bool {
@@ -250,7 +250,7 @@ final class TIFFHandle {
   /// Whether JPEG data begin with a JFIF marker, and are therefore YCbCr. The photometric tag of some writers wrongly
   /// says RGB; tifffile decides the same way. Without the marker, the tag is used, as for Aperio's scanners.
   var hasJFIFData: Bool {
-    guard let unit = (0..<unitCount).first(where: { !isMissing($0) }),
+    guard let unit = (0..<chunkCount).first(where: { !isMissing($0) }),
       let start = start(ofUnit: unit, count: 10), start.count == 10
     else { return false }
     return start[2...3] == [0xff, 0xe0] && start[6...9].elementsEqual("JFIF".utf8)

@@ -39,8 +39,8 @@ final class TIFFSource: StripSource {
     layout =
       path == .rows || isGray || !keepsPlanes
       ? .interleaved(PixelBands(isGray: isGray, hasAlpha: false)) : .planar420
-    isAligned = file.isTiled && tileSize % file.unitWidth == 0 && tileSize % file.unitHeight == 0
-    unitsPerPiece = max(1, Self.pieceSize / (file.unitWidth * file.unitHeight))
+    isAligned = file.isTiled && tileSize % file.chunkWidth == 0 && tileSize % file.chunkHeight == 0
+    unitsPerPiece = max(1, Self.pieceSize / (file.chunkWidth * file.chunkHeight))
   }
 
   var truncation: SourceDamage? { file.log.truncation }
@@ -62,7 +62,7 @@ final class TIFFSource: StripSource {
   var isParallel: Bool { !isAligned }
 
   /// The memory in bytes: a unit with its compressed data for each of a few threads.
-  var memory: Int { 8 * file.unitWidth * file.unitHeight * file.bands + (4 << 20) }
+  var memory: Int { 8 * file.chunkWidth * file.chunkHeight * file.bands + (4 << 20) }
 
   /// The MCU of the coefficients to cut; nil if none are cut.
   private var mcu: JPEGHeader.MCU? {
@@ -70,7 +70,7 @@ final class TIFFSource: StripSource {
   }
 
   /// Blocks in a row of MCUs of a strip, which contains the file's tiles in their full width.
-  var blockStride: Int { mcu.map { file.columns * file.unitWidth / $0.width * $0.blocks } ?? 0 }
+  var blockStride: Int { mcu.map { file.columns * file.chunkWidth / $0.width * $0.blocks } ?? 0 }
 
   var coefficientsPerStrip: Int {
     mcu.map { isAligned ? 0 : blockStride * 64 * (tileSize / $0.height) } ?? 0
@@ -79,7 +79,7 @@ final class TIFFSource: StripSource {
   /// Returns the units that a row of tiles overlaps.
   func units(ofRow row: Int) -> Range<Int> {
     let (top, bottom) = (row * tileSize, min((row + 1) * tileSize, height))
-    return top / file.unitHeight * file.columns..<(bottom + file.unitHeight - 1) / file.unitHeight
+    return top / file.chunkHeight * file.columns..<(bottom + file.chunkHeight - 1) / file.chunkHeight
       * file.columns
   }
 
@@ -110,7 +110,7 @@ private final class TIFFStripDecoder: StripDecoding {
   private let reader: TIFFChunkReader
   /// Memory for units that are partly outside of a row of tiles, or extend far over the edge.
   private lazy var aside = PlaneBuffer(
-    source.layout, width: source.file.unitWidth + 2, height: source.file.unitHeight + 2)
+    source.layout, width: source.file.chunkWidth + 2, height: source.file.chunkHeight + 2)
 
   init(_ source: TIFFSource) throws(BuildError) {
     self.source = source
@@ -124,13 +124,13 @@ private final class TIFFStripDecoder: StripDecoding {
 
   private func decode(_ unit: Int, into strip: Strip) throws(BuildError) {
     let file = source.file
-    let x = unit % file.columns * file.unitWidth
-    let top = unit / file.columns * file.unitHeight - strip.row * strip.tileSize
+    let x = unit % file.columns * file.chunkWidth
+    let top = unit / file.columns * file.chunkHeight - strip.row * strip.tileSize
     try reader.decode(unit, source.layout, to: aside.planes)
     let first = max(0, -top)
     let count = min(file.tags.rows(ofUnit: unit), strip.height - top) - first
     strip.put(
-      aside.planes, rows: first..<first + count, width: min(file.unitWidth, file.width - x), x: x,
+      aside.planes, rows: first..<first + count, width: min(file.chunkWidth, file.width - x), x: x,
       y: max(top, 0))
   }
 }
@@ -155,12 +155,12 @@ private final class TIFFTiles: ReadyTiles {
     let file = source.file
     let tile = buffer.pixels(width: width, height: strip.height)
     if source.path == .copies { return try copy(strip.row * file.columns + column, of: strip, tile) }
-    let top = strip.row * strip.tileSize / file.unitHeight
-    let left = column * strip.tileSize / file.unitWidth
-    for y in 0..<(strip.height + file.unitHeight - 1) / file.unitHeight {
-      for x in 0..<(width + file.unitWidth - 1) / file.unitWidth {
+    let top = strip.row * strip.tileSize / file.chunkHeight
+    let left = column * strip.tileSize / file.chunkWidth
+    for y in 0..<(strip.height + file.chunkHeight - 1) / file.chunkHeight {
+      for x in 0..<(width + file.chunkWidth - 1) / file.chunkWidth {
         let unit = (top + y) * file.columns + left + x
-        let planes = tile.planes.from(column: x * file.unitWidth, row: y * file.unitHeight, tile.layout)
+        let planes = tile.planes.from(column: x * file.chunkWidth, row: y * file.chunkHeight, tile.layout)
         try reader.decode(unit, source.layout, to: planes)
       }
     }

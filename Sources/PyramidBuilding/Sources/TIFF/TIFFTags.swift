@@ -8,9 +8,9 @@ struct TIFFTags {
   let bits, samples: Int
   let photometric, compression, format: Int32
   let isSeparate, isTiled: Bool
-  let unitWidth, unitHeight: Int
+  let chunkWidth, chunkHeight: Int
   /// Tiles, or strips, of all planes, and how many of them the file does not hold.
-  let unitCount, missingCount: Int
+  let chunkCount, missingCount: Int
   /// Whether an uncompressed tile or strip is shorter than its pixels.
   let hasShortUnits: Bool
   /// JPEG data that are YCbCr by their own marker, while the tag says RGB.
@@ -38,7 +38,7 @@ struct TIFFTags {
   private static let maxKnown = 256
 
   /// The name of a tile or strip in messages, counted from 1.
-  func name(ofUnit unit: Int) -> String { "\(isTiled ? "tile" : "strip") \(unit + 1) of \(unitCount)" }
+  func name(ofUnit unit: Int) -> String { "\(isTiled ? "tile" : "strip") \(unit + 1) of \(chunkCount)" }
 
   /// The tags of an image of a file, which are remembered of the last file unless it was written to since; nil if
   /// libtiff cannot read them.
@@ -83,11 +83,11 @@ struct TIFFTags {
     isSeparate = !isContiguous
     isTiled = handle.isTiled
     let rows = handle.long(TIFFTAG_ROWSPERSTRIP) ?? height
-    unitWidth = isTiled ? handle.long(TIFFTAG_TILEWIDTH) ?? 0 : width
-    unitHeight = isTiled ? handle.long(TIFFTAG_TILELENGTH) ?? 0 : min(rows, height)
-    guard unitWidth > 0, unitHeight > 0 else { return nil }
-    let units = 0..<handle.unitCount
-    unitCount = units.count
+    chunkWidth = isTiled ? handle.long(TIFFTAG_TILEWIDTH) ?? 0 : width
+    chunkHeight = isTiled ? handle.long(TIFFTAG_TILELENGTH) ?? 0 : min(rows, height)
+    guard chunkWidth > 0, chunkHeight > 0 else { return nil }
+    let units = 0..<handle.chunkCount
+    chunkCount = units.count
     missingCount = units.count(where: handle.isMissing)
     let (given, count) = (handle.extraSamples, max(0, samples - Self.colours(photometric)))
     extra = Array((given + [Int](repeating: 0, count: max(0, count - given.count))).suffix(count))
@@ -104,20 +104,20 @@ struct TIFFTags {
   }
 
   /// Units in a row of them, and rows of them, in one plane.
-  var columns: Int { (width + unitWidth - 1) / unitWidth }
-  var rows: Int { (height + unitHeight - 1) / unitHeight }
+  var columns: Int { (width + chunkWidth - 1) / chunkWidth }
+  var rows: Int { (height + chunkHeight - 1) / chunkHeight }
 
   /// Rows that a tile or strip has, of those that are stored.
   func rows(ofUnit unit: Int) -> Int {
-    isTiled ? unitHeight : min(unitHeight, height - unit % (columns * rows) / columns * unitHeight)
+    isTiled ? chunkHeight : min(chunkHeight, height - unit % (columns * rows) / columns * chunkHeight)
   }
 
   /// Returns the size of the part of a tile or strip that lies within the image.
   func visible(_ unit: Int) -> (width: Int, height: Int) {
     let inPlane = unit % (columns * rows)
     return (
-      min(unitWidth, width - inPlane % columns * unitWidth),
-      min(unitHeight, height - inPlane / columns * unitHeight)
+      min(chunkWidth, width - inPlane % columns * chunkWidth),
+      min(chunkHeight, height - inPlane / columns * chunkHeight)
     )
   }
 
@@ -210,7 +210,7 @@ struct TIFFTags {
   var missingNote: String? {
     guard missingCount > 0 else { return nil }
     return
-      "\(missingCount) of \(unitCount) \(isTiled ? "tiles" : "strips") are not stored: their samples are 0"
+      "\(missingCount) of \(chunkCount) \(isTiled ? "tiles" : "strips") are not stored: their samples are 0"
   }
 
   /// The decision about colours that contradict their tag, as a clause; `nil` if there was none.
@@ -275,7 +275,7 @@ struct TIFFTags {
   var isCodedApart: Bool { isJPEG2000 || isJPEGXL }
 
   /// Whether the last strip may be encoded with as many rows as the others, which libtiff refuses of WebP.
-  var mayHaveFullLastStrip: Bool { compression == COMPRESSION_WEBP && !isTiled && height % unitHeight != 0 }
+  var mayHaveFullLastStrip: Bool { compression == COMPRESSION_WEBP && !isTiled && height % chunkHeight != 0 }
 
   /// The compression tag with its name and value.
   var compressionName: String {
@@ -302,7 +302,7 @@ struct TIFFTags {
 extension TIFFHandle {
   /// Why libjpeg cannot decode the JPEG data; see `JPEGHeader.obstacle`.
   fileprivate var jpegObstacle: String? {
-    guard let unit = (0..<unitCount).first(where: { !isMissing($0) }) else { return nil }
+    guard let unit = (0..<chunkCount).first(where: { !isMissing($0) }) else { return nil }
     return start(ofUnit: unit, count: 1 << 16).flatMap(JPEGHeader.obstacle)
   }
 
@@ -313,11 +313,11 @@ extension TIFFHandle {
     else { return false }
     let (columns, count) = ((width + side - 1) / side, (height + rows - 1) / rows)
     // libtiff counts none if there are too many.
-    guard unitCount > 0 else { return false }
+    guard chunkCount > 0 else { return false }
     // The last of the first plane, and where the file does not hold it, one beside it.
     let corner = [columns * count - 1, columns * max(1, count - 1) - 1, columns * (count - 1)]
     guard width % side != 0 || height % rows != 0,
-      let unit = corner.first(where: { 0..<unitCount ~= $0 && !isMissing($0) }),
+      let unit = corner.first(where: { 0..<chunkCount ~= $0 && !isMissing($0) }),
       let size = start(ofUnit: unit, count: 1 << 16).flatMap(JPEGHeader.size)
     else { return false }
     return size.width < side || size.height < rows

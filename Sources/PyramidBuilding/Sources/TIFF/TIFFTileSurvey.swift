@@ -39,7 +39,7 @@ struct TIFFTileSurvey {
       first = header
     } catch { return .failure(ValidationError(text: error.reason, isDamage: true)) }
     if let text = obstacle(first) { return .failure(ValidationError(text: text)) }
-    guard let mcu = first.mcu, file.unitWidth % mcu.width == 0, file.unitHeight % mcu.height == 0 else {
+    guard let mcu = first.mcu, file.chunkWidth % mcu.width == 0, file.chunkHeight % mcu.height == 0 else {
       return .failure(ValidationError(text: "its chroma is of an unusual resolution"))
     }
     guard let start = reader.start(ofUnit: 0, count: usualStart), let length = JPEGHeader.length(start) else {
@@ -47,7 +47,7 @@ struct TIFFTileSurvey {
     }
     let usual = start[..<length]
     let isCropped = { (start: [UInt8]) in
-      JPEGHeader.size(start).map { $0.width < file.unitWidth || $0.height < file.unitHeight } ?? false
+      JPEGHeader.size(start).map { $0.width < file.chunkWidth || $0.height < file.chunkHeight } ?? false
     }
     if isCropped(start) {
       return .failure(ValidationError(text: "\(reader.name(0)) is cropped at the image's edge"))
