@@ -4,7 +4,7 @@ import ZigguratTestSupport
 
 @testable import ZigguratText
 
-struct JSONTextTests {
+struct JSONWriterTests {
   @Test("numbers are written and read without change")
   func numbers() throws {
     let seed = SplitMix.runSeed

@@ -77,7 +77,8 @@ struct PixelFingerprint {
         guard let start = reader.bytes(at + 8, min(length, 40)) else { return false }
         isText = Self.textKeywords.contains { Self.begins(start, $0 + "\0") }
       case PNGChunk.exif:
-        guard length < 1 << 24, let body = reader.bytes(at + 8, length), let facts = TIFFPixelFingerprint(exif: body)
+        guard length < 1 << 24, let body = reader.bytes(at + 8, length),
+          let facts = TIFFPixelFingerprint(exif: body)
         else { return false }
         further += facts.encoded
         isText = true
