@@ -168,7 +168,7 @@ private func tiff(_ path: String) throws(BuildError) {
   let keepsPlanes = ability.hasPlanes
   if keepsPlanes { try drain(TIFFSource(file, .planes, tileSize: tileSize)) }
   guard ability.hasSequentialTiles else { return }
-  if file.unitWidth == tileSize, file.unitHeight == tileSize {
+  if file.chunkWidth == tileSize, file.chunkHeight == tileSize {
     try drain(TIFFSource(file, .copies, tileSize: tileSize, keepsPlanes: keepsPlanes))
   }
   guard let mcu = try TIFFTileSurvey(file).mcu else { return }
@@ -179,7 +179,7 @@ private func tiff(_ path: String) throws(BuildError) {
 private func unitPixels(_ path: String, page: Int) throws(BuildError) {
   let handle = try TIFFHandle(path: path, page: page)
   guard let tags = TIFFTags(handle), tags.refusal(keepsBands: false) == nil,
-    tags.width <= largest / tags.height, tags.unitWidth <= largest / tags.unitHeight, tags.samples <= 16
+    tags.width <= largest / tags.height, tags.chunkWidth <= largest / tags.chunkHeight, tags.samples <= 16
   else { return }
   _ = tags.choice
   let pixels = try TIFFChunkPixels(path: path, page: page, tags: tags)

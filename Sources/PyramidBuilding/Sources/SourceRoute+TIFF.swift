@@ -29,7 +29,7 @@ extension SourceRoute {
       ? (TIFFSource.Path.planes, "planar: the \(pieces) keep their JPEG's samples") : rows
     if options.fidelity == .fast { return usual }
     guard ability.hasSequentialTiles, options.allowsChroma(ability) else { return usual }
-    let isSame = file.unitWidth == options.tileSize && file.unitHeight == options.tileSize
+    let isSame = file.chunkWidth == options.tileSize && file.chunkHeight == options.tileSize
     var whose = isSame ? "the \(pieces) are copied" : "cut from the \(pieces)' coefficients"
     if options.fidelity == .auto, isSlide {
       whose += ", being a slide's"
