@@ -1,4 +1,4 @@
-import { Element } from '../viewer/element.js'
+import { Element } from '../viewer/dom.js'
 import { syncViewers } from './sync.js'
 
 /** @typedef {import('../geometry/viewport.js').Viewport} Viewport */

@@ -3,7 +3,7 @@ import { localeOf } from '../i18n/translator.js'
 import { viewerTranslator } from '../i18n/viewer.js'
 import { fileAddress } from '../menus/download.js'
 import { copy } from '../menus/share.js'
-import { button, createElement } from '../viewer/element.js'
+import { button, createElement } from '../viewer/dom.js'
 
 const FORMATS = ['jpg', 'png', 'webp']
 /** Aspect ratios, width and height, in the order of the menu. */

@@ -1,6 +1,6 @@
 import { menusTranslator } from '../i18n/menus.js'
-import { button } from '../viewer/element.js'
-import { HANDLES } from './frame.js'
+import { button } from '../viewer/dom.js'
+import { HANDLES } from './crop-rect.js'
 
 const STEP = 8 // CSS px
 

@@ -1,9 +1,9 @@
 import { Rotation } from '../geometry/rotation.js'
-import { createElement } from '../viewer/element.js'
+import { createElement } from '../viewer/dom.js'
 import { webURL } from '../web-url.js'
 import { CropBar } from './bar.js'
 import { cropHandles } from './crop-handles.js'
-import { clamp, cropAddress, cropService, fitRatio, resizeFrame, straightAddress, wholePixels } from './frame.js'
+import { clamp, cropAddress, cropService, fitRatio, resizeFrame, straightAddress, wholePixels } from './crop-rect.js'
 import { StraightenedSpace } from './straightened-space.js'
 
 const MIN_SIZE = 48 // CSS px

@@ -1,4 +1,4 @@
-import { tileKey } from '../tiles/plan.js'
+import { tileKey } from '../tiles/tile-priority.js'
 import { CanvasPool, LevelCanvas, contextOf } from './level-canvas.js'
 import { fallbackTiles, intersectRect, levelMatrix, levelRect, scaleRect, windowCells } from './tile-layout.js'
 

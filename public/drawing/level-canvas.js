@@ -1,4 +1,4 @@
-import { tileKey } from '../tiles/plan.js'
+import { tileKey } from '../tiles/tile-priority.js'
 import { containsRect, expandRect, intersectRect, tileRect, tilesInRect } from './tile-layout.js'
 
 /** @typedef {import('../geometry/pyramid.js').Pyramid} Pyramid */

@@ -1,4 +1,4 @@
-import { createElement } from '../viewer/element.js'
+import { createElement } from '../viewer/dom.js'
 import { contextOf } from './level-canvas.js'
 
 /**

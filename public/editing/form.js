@@ -1,7 +1,7 @@
 import { editingTranslator } from '../i18n/editing.js'
 import { serverURL } from '../urls.js'
 import { showDialog } from '../viewer/dialog.js'
-import { button, createElement } from '../viewer/element.js'
+import { button, createElement } from '../viewer/dom.js'
 import { callAPI } from './api.js'
 
 const NAMES = ['title', 'caption', 'keywords']

@@ -1,4 +1,4 @@
-import { button, createElement } from '../viewer/element.js'
+import { button, createElement } from '../viewer/dom.js'
 
 const [READ_TIME, ACTION_TIME] = [4000, 12_000] // ms
 

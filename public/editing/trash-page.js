@@ -1,7 +1,7 @@
 import { dateFormatter } from '../i18n/translator.js'
 import { editingTranslator } from '../i18n/editing.js'
 import { showDialog } from '../viewer/dialog.js'
-import { button, createElement } from '../viewer/element.js'
+import { button, createElement } from '../viewer/dom.js'
 import { icon } from '../gallery/icons.js'
 import { toast } from './toast.js'
 import { restore, trash } from './trash.js'

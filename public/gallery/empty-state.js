@@ -1,6 +1,6 @@
 import { galleryTranslator } from '../i18n/gallery.js'
 import { viewerTranslator } from '../i18n/viewer.js'
-import { button } from '../viewer/element.js'
+import { button } from '../viewer/dom.js'
 
 const RETRY_DELAY = 5000 // ms
 const BUILD = 'ziggurat build PICTURES --library DIR'

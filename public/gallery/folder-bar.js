@@ -1,5 +1,5 @@
 import { galleryTranslator } from '../i18n/gallery.js'
-import { createElement } from '../viewer/element.js'
+import { createElement } from '../viewer/dom.js'
 import { ORDERS, formatQuery } from './query-state.js'
 
 /** The bar above the grid: the path of the open folder, its subfolders, and the sort order. */

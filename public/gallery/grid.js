@@ -1,7 +1,7 @@
 import { galleryTranslator } from '../i18n/gallery.js'
 import { imageTitle, zigguratSource } from '../sources/ziggurat.js'
 import { serverURL } from '../urls.js'
-import { createElement } from '../viewer/element.js'
+import { createElement } from '../viewer/dom.js'
 import { icon } from './icons.js'
 import { Rows } from './rows.js'
 

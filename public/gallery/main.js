@@ -1,5 +1,5 @@
 import { loadTranslations } from '../i18n/translator.js'
-import { registerWorker } from '../offline/register-worker.js'
+import { registerWorker } from '../offline/register-service-worker.js'
 import { Gallery } from './page.js'
 import { session, takeToken } from './session.js'
 

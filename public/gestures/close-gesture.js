@@ -1,4 +1,4 @@
-import { distance } from './fingers.js'
+import { distance } from './pointer-math.js'
 
 const MIN_SPEED = 0.35 // CSS px per ms
 const MIN_DISTANCE = 60 // CSS px

@@ -1,7 +1,7 @@
 import { menusTranslator } from '../i18n/menus.js'
 import { viewerTranslator } from '../i18n/viewer.js'
 import { formatLength } from '../viewer/descriptions.js'
-import { button, createElement } from '../viewer/element.js'
+import { button, createElement } from '../viewer/dom.js'
 
 const STEP = 8 // CSS px
 const MARGIN = 24 // CSS px, so that no end lies outside the window

@@ -1,4 +1,4 @@
-import { createElement } from '../viewer/element.js'
+import { createElement } from '../viewer/dom.js'
 
 /**
  * Shows a menu, and closes any other one. The menu takes the focus and returns it when it closes. It does not cover its

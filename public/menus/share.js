@@ -1,6 +1,6 @@
 import { viewerTranslator } from '../i18n/viewer.js'
 import { copyText } from '../viewer/dialog.js'
-import { createElement } from '../viewer/element.js'
+import { createElement } from '../viewer/dom.js'
 import { encodeView } from '../viewer/view-hash.js'
 
 /** Returns the page's address with the current view. */

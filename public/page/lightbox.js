@@ -1,7 +1,7 @@
 import { whenIdle } from '../idle.js'
 import { cancelPreloaded, firstViewURL, preloadFirstView } from '../sources/preload.js'
 import { serverURL } from '../urls.js'
-import { createElement, defineElement } from '../viewer/element.js'
+import { createElement, defineElement } from '../viewer/dom.js'
 import { pathId, viewQuery } from '../viewer/view-hash.js'
 import { ZigguratViewer } from '../viewer/ziggurat-viewer.js'
 import { zoomIn, zoomOut } from './open-transition.js'

@@ -1,5 +1,5 @@
 import { loadTranslations } from '../i18n/translator.js'
-import { defineElement } from '../viewer/element.js'
+import { defineElement } from '../viewer/dom.js'
 import { ZigguratViewer } from '../viewer/ziggurat-viewer.js'
 import { showPage } from './page.js'
 

@@ -1,6 +1,6 @@
 import { fitScale } from '../geometry/fit.js'
 import { Camera } from '../viewer/camera.js'
-import { createElement } from '../viewer/element.js'
+import { createElement } from '../viewer/dom.js'
 
 /** @typedef {{ width: number, height: number }} Size */
 /** @typedef {{ x: number, y: number, width: number, height: number }} Rectangle in CSS pixels of the window */

@@ -1,6 +1,6 @@
 import { session } from '../gallery/session.js'
 import { viewerTranslator } from '../i18n/viewer.js'
-import { registerWorker } from '../offline/register-worker.js'
+import { registerWorker } from '../offline/register-service-worker.js'
 import { bookAlbum, libraryAlbum, restoreAlbum, storeOpenItem } from '../paging/album.js'
 import { serverURL } from '../urls.js'
 import { decodeView, encodeView, pathId } from '../viewer/view-hash.js'

@@ -1,7 +1,7 @@
 import { menusTranslator } from '../i18n/menus.js'
 import { openSource } from '../sources/open.js'
 import { fetchTile } from '../tiles/fetch.js'
-import { createElement } from '../viewer/element.js'
+import { createElement } from '../viewer/dom.js'
 
 const SIDE = 64 // CSS px of a thumbnail
 const PITCH = SIDE + 6 // CSS px from one to the next

@@ -1,4 +1,4 @@
-import { button } from '../viewer/element.js'
+import { button } from '../viewer/dom.js'
 import { icon } from '../viewer/icons.js'
 
 /** The buttons for the previous and the next image, at the sides of the window, for mouse users. Touch users swipe. */

@@ -1,7 +1,7 @@
 import { rubberBand } from '../geometry/rubber-band.js'
 import { openSource } from '../sources/open.js'
 import { fetchTile } from '../tiles/fetch.js'
-import { createElement } from '../viewer/element.js'
+import { createElement } from '../viewer/dom.js'
 
 const GAP = 32 // CSS px
 const MIN_PART = 0.3 // part of the window

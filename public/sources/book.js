@@ -2,7 +2,7 @@ import { withPath } from '../web-url.js'
 import { currentNames } from './deprecated-names.js'
 import { fetchJSON, list, object, wellFormed } from './document.js'
 import { openImage } from './image.js'
-import { checkAlbum } from './limits.js'
+import { checkAlbum } from './source-limits.js'
 import { SourceError } from './source-error.js'
 
 /** Maximum number of list requests; the server determines the length of each list. */

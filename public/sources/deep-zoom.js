@@ -1,7 +1,7 @@
 import { request, withPath } from '../web-url.js'
 import { decodeSegment, line } from './document.js'
 import { canDecode, requestedFormat, tryFormats, unsupportedFormat } from './formats.js'
-import { describedPyramid } from './limits.js'
+import { describedPyramid } from './source-limits.js'
 import { SourceError } from './source-error.js'
 import { fileExtension } from './ziggurat.js'
 

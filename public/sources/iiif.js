@@ -1,7 +1,7 @@
 import { webURL } from '../web-url.js'
 import { decodeSegment, line, list, object } from './document.js'
 import { canDecode } from './formats.js'
-import { describedPyramid } from './limits.js'
+import { describedPyramid } from './source-limits.js'
 import { SourceError } from './source-error.js'
 import { fileExtension } from './ziggurat.js'
 

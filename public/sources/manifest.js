@@ -1,7 +1,7 @@
 import { request, webURL } from '../web-url.js'
 import { decodeSegment, line, list, object, positive } from './document.js'
 import { openImage } from './image.js'
-import { MAX_IMAGES, checkAlbum, describedPyramid } from './limits.js'
+import { MAX_IMAGES, checkAlbum, describedPyramid } from './source-limits.js'
 import { readChunks } from './size-limit.js'
 import { SourceError } from './source-error.js'
 

@@ -3,7 +3,7 @@ import { webURL, withPath } from '../web-url.js'
 import { currentNames } from './deprecated-names.js'
 import { line, list, object, positive, text, wellFormed } from './document.js'
 import { requestedFormat } from './formats.js'
-import { describedPyramid } from './limits.js'
+import { describedPyramid } from './source-limits.js'
 import { SourceError } from './source-error.js'
 
 /**

@@ -1,7 +1,7 @@
 import { SizeLimitError, readChunks } from '../sources/size-limit.js'
 import { request } from '../web-url.js'
 import { MissingTile, RefusedTile } from './loader.js'
-import { tileKey } from './plan.js'
+import { tileKey } from './tile-priority.js'
 
 /**
  * Loads and decodes an image. Rejected with a `MissingTile` if automatic retries would not help, and with an `Error`

@@ -1,4 +1,4 @@
-import { tileKey } from './plan.js'
+import { tileKey } from './tile-priority.js'
 
 const BACKOFF = [250, 1000, 4000] // ms
 

@@ -1,7 +1,7 @@
 import { levelMatrix } from '../drawing/tile-layout.js'
 import { readBytes } from '../sources/size-limit.js'
 import { request, webURL } from '../web-url.js'
-import { createElement } from './element.js'
+import { createElement } from './dom.js'
 
 const DEFAULT_DURATION = 100 // ms of a frame without a duration
 /** Maximum bytes of an animation, which is held in memory as a whole. */

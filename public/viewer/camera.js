@@ -1,7 +1,7 @@
 import { defaultLimits, fitScale, limited } from '../geometry/fit.js'
 import { Rotation } from '../geometry/rotation.js'
 import { Viewport } from '../geometry/viewport.js'
-import { angle, distance, midpoint } from '../gestures/fingers.js'
+import { angle, distance, midpoint } from '../gestures/pointer-math.js'
 import { InertialPan } from '../motion/inertia.js'
 import { SmoothZoom } from '../motion/smooth-zoom.js'
 import { ZoomAnimation } from '../motion/zoom-animation.js'

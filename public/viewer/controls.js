@@ -1,5 +1,5 @@
 import { percent } from './descriptions.js'
-import { button, createElement } from './element.js'
+import { button, createElement } from './dom.js'
 import { icon } from './icons.js'
 
 /** The control bar of a viewer and its scale bar. */

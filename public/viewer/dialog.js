@@ -1,5 +1,5 @@
 import { viewerTranslator } from '../i18n/viewer.js'
-import { button, createElement } from './element.js'
+import { button, createElement } from './dom.js'
 
 /**
  * Shows a modal dialog.

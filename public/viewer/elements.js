@@ -1,5 +1,5 @@
 import { ZigguratZoom } from '../zoom/ziggurat-zoom.js'
-import { defineElement } from './element.js'
+import { defineElement } from './dom.js'
 import { ZigguratViewer } from './ziggurat-viewer.js'
 
 export { ZigguratViewer, ZigguratZoom }

@@ -1,4 +1,4 @@
-import { createElement } from './element.js'
+import { createElement } from './dom.js'
 
 /** The overview of the whole image with the visible part. A press or drag in it moves the view. */
 export class Navigator {

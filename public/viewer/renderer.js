@@ -3,9 +3,9 @@ import { Pyramid } from '../geometry/pyramid.js'
 import { TileCache } from '../tiles/cache.js'
 import { fetchTile } from '../tiles/fetch.js'
 import { TileLoader } from '../tiles/loader.js'
-import { plannedTiles, tileKey } from '../tiles/plan.js'
+import { plannedTiles, tileKey } from '../tiles/tile-priority.js'
 import { Camera } from './camera.js'
-import { createElement } from './element.js'
+import { createElement } from './dom.js'
 
 const REDRAW_INTERVAL = 100 // ms between redraws of a view at rest while tiles arrive
 const CACHE_SIZE = 192 * 1024 * 1024 // bytes

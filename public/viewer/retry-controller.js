@@ -1,5 +1,5 @@
 import { request } from '../web-url.js'
-import { button } from './element.js'
+import { button } from './dom.js'
 
 const DELAYS = [5, 10, 20, 40] // s between retries
 

@@ -1,4 +1,4 @@
-import { LIMIT_ATTRIBUTES, limits, watchSize } from '../control/limits.js'
+import { LIMIT_ATTRIBUTES, limits, watchSize } from '../control/zoom-limits.js'
 import { ViewControl } from '../control/view-control.js'
 import { CONTROL, ZoomableElement } from '../control/zoomable-element.js'
 import { bindPointerEvents } from '../gestures/pointer-events.js'
@@ -296,7 +296,7 @@ export class ZigguratViewer extends ZoomableElement {
   async #startAnimation(source) {
     const description = source.details.animation
     if (!description) return
-    const { Animation } = await import('./animation.js')
+    const { Animation } = await import('./animated-image.js')
     if (this.source !== source) return
     this.#animation = new Animation(this, description, source.address ?? location.href, !this.#pager.reducedMotion)
   }

@@ -1,7 +1,7 @@
 import { gestureHandlers } from '../control/gesture-handlers.js'
 import { bindPointerEvents } from '../gestures/pointer-events.js'
 import { Camera } from '../viewer/camera.js'
-import { Element, createElement } from '../viewer/element.js'
+import { Element, createElement } from '../viewer/dom.js'
 
 const WIDTH = 1000 // CSS px
 

@@ -1,4 +1,4 @@
-import { HANDLES, cropAddress, fitRatio, resizeFrame, wholePixels } from '../../../public/crop/frame.js'
+import { HANDLES, cropAddress, fitRatio, resizeFrame, wholePixels } from '../../../public/crop/crop-rect.js'
 import { Rotation } from '../../../public/geometry/rotation.js'
 import { random } from '../numbers.mjs'
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-import { HANDLES, resizeFrame, straightAddress } from '../../../public/crop/frame.js'
+import { HANDLES, resizeFrame, straightAddress } from '../../../public/crop/crop-rect.js'
 import { StraightenedSpace } from '../../../public/crop/straightened-space.js'
 import { Rotation } from '../../../public/geometry/rotation.js'
 import { Viewport } from '../../../public/geometry/viewport.js'

@@ -1,6 +1,6 @@
 // One document of each format that the viewer reads, a server that sends them, and what the viewer makes addresses of.
 
-import { cropAddress, cropService } from '../../../public/crop/frame.js'
+import { cropAddress, cropService } from '../../../public/crop/crop-rect.js'
 import { Rotation } from '../../../public/geometry/rotation.js'
 import { fileAddress } from '../../../public/menus/download.js'
 import { openSource } from '../../../public/sources/open.js'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Coverage } from '../../../public/geometry/coverage.js'
 import { Pyramid } from '../../../public/geometry/pyramid.js'
 import { Viewport } from '../../../public/geometry/viewport.js'
-import { plannedTiles, tileKey } from '../../../public/tiles/plan.js'
+import { plannedTiles, tileKey } from '../../../public/tiles/tile-priority.js'
 
 const pyramid = new Pyramid({ width: 5120, height: 2880 }, 512)
 const view = (scale, x, y) => new Viewport({ width: 1280, height: 800, scale, x, y })

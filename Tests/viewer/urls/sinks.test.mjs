@@ -36,7 +36,7 @@ const KNOWN = {
   'page/preload.js': ['new URL(location.href)'],
   'editing/viewer-actions.js': ['location.replace(page.back.href)'],
   'menus/share.js': ['new URL(location.href)'],
-  'crop/frame.js': ['new URL(image)'], // a URL already, and its result goes through `fileAddress`
+  'crop/crop-rect.js': ['new URL(image)'], // a URL already, and its result goes through `fileAddress`
   'i18n/preload.js': ['new URL(root + FILES[language], location.href)', 'fetch(address)'], // constants
   'i18n/translator.js': ['new URL(FILES[language], root)'],
   // The viewer's attribute, which `openSource` gives to `webURL`.
@@ -44,7 +44,7 @@ const KNOWN = {
   'viewer/ziggurat-viewer.js': ['this.setAttribute(\'src\', url)'],
   'viewer/deprecated.js': ['element.setAttribute(current, on)'], // names and values of its own table
   'embed/main.js': ['viewer.setAttribute(field.dataset.attribute, value)'], // names of the page's own fields
-  'offline/worker.js': ['new URL(path, root)', 'fetch(request)'], // the browser's own requests, and files that are listed
+  'offline/service-worker.js': ['new URL(path, root)', 'fetch(request)'], // the browser's own requests, and files that are listed
   'offline/cache-policy.js': ['new URL(url)'], // reads its path alone
 }
 
