@@ -82,8 +82,8 @@ export class RemoteFile {
  * Returns the range that a response contains (RFC 9110, section 14.4).
  * @param {Response} response
  * @param {URL} address
- * @param {{ start: number, end: number, size: number }} requested the requested range, from `start` to before `end`, and
- *   the file's size, in bytes
+ * @param {{ start: number, end: number, size: number }} requested the requested range, from `start` to before `end`,
+ *   and the file's size, in bytes
  * @returns {{ start: number, end: number, size: number }}
  */
 function rangeOf(response, address, requested) {
