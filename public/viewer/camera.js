@@ -210,23 +210,27 @@ export class Camera {
     this.#quickZoomStart = null
   }
 
+  /** Moves the image with one finger, or pinch-zooms with two. */
   drag(points) {
     const dragState = this.#dragState
     if (!dragState || points.length !== dragState.points.length) return
     dragState.last = points
     const middle = dragState.anchor = midpoint(points)
     let target = dragState.start
-    if (points.length === 2) {
-      this.fitMode = null
-      const scale = dragState.start.scale * distance(points) / Math.max(distance(dragState.points), 1)
-      const { degrees, isFlipped } = dragState.start.rotation
-      const rotation = this.options.twoFingerRotation
-        ? new Rotation(degrees + angle(points) - angle(dragState.points), isFlipped) : dragState.start.rotation
-      target = target.with({ scale, rotation })
-    }
+    if (points.length === 2) target = this.#pinch(dragState, points)
     target = target.placing(dragState.image, middle)
     if (points.length === 1 && this.options.paging) target = this.#pulled(target)
     this.viewport = target.rubberBanded(this.image, this.limitsOf(target), { anchor: middle, isZooming: points.length === 2 })
+  }
+
+  /** Returns the viewport of a pinch zoom: its scale, and its rotation if two fingers may rotate. */
+  #pinch({ start, points: first }, points) {
+    this.fitMode = null
+    const scale = start.scale * distance(points) / Math.max(distance(first), 1)
+    const { degrees, isFlipped } = start.rotation
+    const rotation = this.options.twoFingerRotation
+      ? new Rotation(degrees + angle(points) - angle(first), isFlipped) : start.rotation
+    return start.with({ scale, rotation })
   }
 
   #pulled(target) {
