@@ -19,7 +19,7 @@ export function tileKey({ level, column, row }) { return `${level}/${column}_${r
  * @param {number} devicePixelRatio
  * @returns {Tile[]}
  */
-export function plannedTiles(pyramid, viewport, destination, devicePixelRatio) {
+export function prioritizedTiles(pyramid, viewport, destination, devicePixelRatio) {
   const atDestination = new Coverage(pyramid, destination, devicePixelRatio)
   const isSameScale = Math.abs(viewport.scale / destination.scale - 1) < 1e-6
   const current = new Coverage(pyramid, isSameScale ? viewport.with({ scale: destination.scale }) : viewport, devicePixelRatio)

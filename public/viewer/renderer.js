@@ -3,7 +3,7 @@ import { Pyramid } from '../geometry/pyramid.js'
 import { TileCache } from '../tiles/cache.js'
 import { fetchTile } from '../tiles/fetch.js'
 import { TileLoader } from '../tiles/loader.js'
-import { plannedTiles, tileKey } from '../tiles/tile-priority.js'
+import { prioritizedTiles, tileKey } from '../tiles/tile-priority.js'
 import { Camera } from './camera.js'
 import { createElement } from './dom.js'
 
@@ -63,7 +63,7 @@ export class Renderer {
     if (this.source) return
     const pyramid = new Pyramid({ width: 2048, height: 2048 }, 512)
     const { viewport } = new Camera(pyramid.imageSize, this.window)
-    plannedTiles(pyramid, viewport, viewport, 1)
+    prioritizedTiles(pyramid, viewport, viewport, 1)
     new CanvasPainter(createElement('canvas', {})).paint(pyramid, viewport, 11, this.ratio, this.cache)
   }
 
@@ -129,7 +129,7 @@ export class Renderer {
     const before = camera.viewport
     const isMoving = camera.advance(now)
     const { viewport } = camera
-    const planned = plannedTiles(source.pyramid, viewport, camera.destination, this.ratio)
+    const planned = prioritizedTiles(source.pyramid, viewport, camera.destination, this.ratio)
     const used = new Set(planned.map(tileKey))
     for (const key of used) cache.get(key)
     cache.trim(used)

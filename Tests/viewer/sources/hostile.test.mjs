@@ -6,7 +6,7 @@ import { servedSize } from '../../../public/menus/download.js'
 import { openSource } from '../../../public/sources/open.js'
 import { SourceError } from '../../../public/sources/source-error.js'
 import { zigguratSource } from '../../../public/sources/ziggurat.js'
-import { plannedTiles } from '../../../public/tiles/tile-priority.js'
+import { prioritizedTiles } from '../../../public/tiles/tile-priority.js'
 import { Camera } from '../../../public/viewer/camera.js'
 import { describeView } from '../../../public/viewer/descriptions.js'
 import { random } from '../numbers.mjs'
@@ -39,13 +39,13 @@ function use(source, next) {
       camera.show(camera.viewport.with({ scale, rotation: new Rotation(degrees, next() < 0.3) }).centered({ x: width * next(), y: height * next() }))
       const before = camera.viewport
       camera.show(before.centered({ x: width * next(), y: height * next() }))
-      most = Math.max(most, plannedTiles(pyramid, before, camera.viewport, RATIO).length)
+      most = Math.max(most, prioritizedTiles(pyramid, before, camera.viewport, RATIO).length)
     }
   }
   if (source.region) {
     camera.showRegion(source.region)
     assert.ok(Number.isFinite(camera.viewport.scale + camera.viewport.x + camera.viewport.y))
-    most = Math.max(most, plannedTiles(pyramid, camera.viewport, camera.viewport, RATIO).length)
+    most = Math.max(most, prioritizedTiles(pyramid, camera.viewport, camera.viewport, RATIO).length)
   }
   for (const [name, value] of detailPairs(source, menusTranslator())) assert.ok(typeof name === 'string' && typeof value === 'string')
   assert.equal(typeof citation(source, camera.viewport, 'https://page.example/', menusTranslator()), 'string')
