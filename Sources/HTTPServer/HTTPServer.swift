@@ -108,7 +108,7 @@ package final class HTTPServer {
     context.log?.start()
   }
 
-  /// Shuts down gracefully: accepts no more connections, lets requests in flight finish for up to `timeout` seconds,
+  /// Shuts down gracefully, on SIGTERM or SIGINT: accepts no more connections, lets requests in flight finish for up to `timeout` seconds,
   /// and ends.
   package func shutdownGracefully(timeout: Double) {
     acceptor.stop()

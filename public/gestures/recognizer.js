@@ -2,7 +2,10 @@ const TIMING = { doubleTap: 300, longPress: 550, sample: 100, stale: 60 }
 const SLOP = { mouse: 3, pen: 6, touch: 9 } // CSS px
 const DOUBLE_TAP_REACH = 40
 
-/** A gesture recognizer without a clock: contacts contain the time in ms, and `expire` must be called at `deadline`. */
+/**
+ * A gesture recognizer of taps, drags, pinches, quick zooms and long presses. It has no clock: contacts contain the time in
+ * ms, and `expire` must be called at `deadline`. A drag has one point and a pinch has two.
+ */
 export class Recognizer {
   constructor(handler) {
     Object.assign(this, { handler, contacts: new Map(), state: 'idle', first: null, lastTap: null, samples: [] })

@@ -1,6 +1,6 @@
 /**
- * A cache of decoded tiles by key, in order of their last use. If it exceeds its limit in bytes, `trim` closes the oldest
- * tiles that are not in use.
+ * An LRU cache of decoded tiles by key. If it exceeds its limit in bytes, `evict` closes the least recently used tiles that
+ * are not in use.
  */
 export class TileCache {
   constructor(limit) {
@@ -34,7 +34,7 @@ export class TileCache {
     bitmap.close?.()
   }
 
-  trim(used) {
+  evict(used) {
     for (const key of [...this.bitmaps.keys()]) {
       if (this.bytes <= this.limit) break
       if (used.has(key)) continue

@@ -4,22 +4,6 @@ import { nextZoomLevel } from './zoom-levels.js'
 
 const STEP = { pan: 96, zoom: 1.5 }
 
-const COMMANDS = {
-  '+': 'zoomIn', '=': 'zoomIn', '-': 'zoomOut', _: 'zoomOut', 0: 'whole', Home: 'whole', 1: 'original',
-  r: 'rotate', m: 'flip', f: 'fullscreen', Escape: 'close', '?': 'help', t: 'filmstrip',
-  ' ': 'play', ',': 'stepBack', '.': 'step',
-}
-
-/**
- * Returns the command of a key, or the name of the key if it has none. Returns null if Ctrl, Alt or the command key is
- * pressed.
- * @param {KeyboardEvent} event
- */
-export function keyCommand(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return null
-  return COMMANDS[event.key.length === 1 ? event.key.toLowerCase() : event.key] ?? event.key
-}
-
 /**
  * Returns the actions of keys and buttons, by name.
  * @param {import('./ziggurat-viewer.js').ZigguratViewer} viewer

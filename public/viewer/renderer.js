@@ -132,7 +132,7 @@ export class Renderer {
     const planned = prioritizedTiles(source.pyramid, viewport, camera.destination, this.ratio)
     const used = new Set(planned.map(tileKey))
     for (const key of used) cache.get(key)
-    cache.trim(used)
+    cache.evict(used)
     const wanted = planned.filter((tile) => !cache.has(tileKey(tile)))
     loader.setWanted(wanted)
     if (this.missing !== loader.failedCount) this.events.missing(this.missing = loader.failedCount)

@@ -36,7 +36,6 @@ function isWhole(viewport, image) {
  * A fragment contains a `fit`, or the parameters of the server's viewport query: `scale`, `x` and `y`, or a `center`. It can
  * also contain the `width` and `height` of the window in which it was made. The view then keeps its center, and everything
  * that was visible there is visible.
- * `height` of the window in which it was made, its middle is in the middle of every other, and all that was seen is seen.
  * @param {string} hash
  * @param {{ width: number, height: number }} window CSS pixels
  * @param {{ width: number, height: number }} [image] the size of the image in pixels, required for a `fit`

@@ -1,4 +1,5 @@
-/// The preconditions and the range of a GET or HEAD (RFC 9110, sections 13 and 14), parsed in place.
+/// The preconditions (ETag conditions such as If-None-Match) and the range of a GET or HEAD (RFC 9110, sections 13 and
+/// 14), parsed in place.
 ///
 /// No representation has a date, so conditions on dates are ignored (sections 13.1.3 to 13.1.5).
 package struct Conditions {

@@ -1,6 +1,6 @@
 import ZigguratCXXHash
 
-/// A strong entity tag (RFC 9110, section 8.8.3), as text with its quotes.
+/// A strong entity tag (ETag; RFC 9110, section 8.8.3), as text with its quotes.
 package struct EntityTag: Hashable, Sendable {
   package let text: String
 

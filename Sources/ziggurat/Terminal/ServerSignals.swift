@@ -1,6 +1,7 @@
 import Glibc
 
-/// The signals that ask a server to end, or to renew what it can without ending.
+/// The signals that ask a server to end (SIGTERM, SIGINT; see `HTTPServer.shutdownGracefully`), or to reload what it can
+/// without ending (SIGHUP).
 ///
 /// By convention SIGHUP means either. Without a terminal, it requests the renewal. After a terminal was closed, it ends
 /// the server, which would otherwise continue unseen. If it is ignored, as under `nohup`, it stays ignored.

@@ -11,7 +11,7 @@ test('the least recently used tiles are given up first, within the bytes allowed
   cache.get('a')
   cache.set('d', bitmap(closed, 'd'))
   assert.equal(cache.bytes, 1600)
-  cache.trim(new Set())
+  cache.evict(new Set())
   assert.deepEqual(['a', 'b', 'c'].map((key) => cache.has(key)), [true, false, true])
   assert.deepEqual([closed, cache.bytes], [['b'], 1200])
 })
@@ -20,7 +20,7 @@ test('tiles in use are never given up', () => {
   const closed = []
   const cache = new TileCache(400)
   for (const name of ['a', 'b', 'c']) cache.set(name, bitmap(closed, name))
-  cache.trim(new Set(['a', 'c']))
+  cache.evict(new Set(['a', 'c']))
   assert.deepEqual(['a', 'b', 'c'].map((key) => cache.has(key)), [true, false, true])
   assert.equal(cache.bytes, 800)
 })
