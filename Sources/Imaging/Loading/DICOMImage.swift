@@ -3,7 +3,8 @@ import Synchronization
 import ZigguratCDICOM
 import ZigguratFiles
 
-/// A DICOM file that is no slide, as DCMTK reads its header, and the window of one of its frames.
+/// A DICOM file that is no slide, as DCMTK reads its header, and the window of one of its frames. DICOM slides (WSI) are
+/// read by OpenSlide (`UntrustedLoader.openSlide`).
 package struct DICOMImage: Sendable {
   /// Pixels of each frame.
   package let width, height: Int
