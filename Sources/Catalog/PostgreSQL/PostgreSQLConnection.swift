@@ -2,7 +2,7 @@ import Glibc
 import ZigguratCPostgreSQL
 
 /// One open connection to a PostgreSQL database. A statement is prepared when it is first used.
-// `PostgreSQLPool` lends a connection to one thread at a time.
+// `PostgreSQLConnectionPool` lends a connection to one thread at a time.
 final class PostgreSQLConnection: SQLConnection, @unchecked Sendable {
   private let handle: OpaquePointer
   /// The names of prepared statements, by their SQL.

@@ -4,7 +4,7 @@ import ZigguratCPostgreSQL
 
 /// A connection pool of one database. Each connection is lent to one thread at a time. The pool has as many connections
 /// as are used at once, and a few more.
-final class PostgreSQLPool: Sendable {
+final class PostgreSQLConnectionPool: Sendable {
   private struct State {
     var idle: [PostgreSQLConnection] = []
     /// The reason of the last failed connection, and the time of the next attempt.

@@ -5,7 +5,7 @@ package import ZigguratFiles
 
 /// A catalog's tables in PostgreSQL, shared by any number of servers. One of them writes.
 final class PostgreSQLDatabase: CatalogDatabase {
-  private let pool: PostgreSQLPool
+  private let pool: PostgreSQLConnectionPool
   private let lease: WriterLease
   private let library: String?
   /// The epoch in which this process has seen every archive.
@@ -24,7 +24,7 @@ final class PostgreSQLDatabase: CatalogDatabase {
   ///   - ownURL: the URL at which visitors of other servers reach this one; empty if there is none.
   init(_ address: String, library: String? = nil, ownURL: String = "") throws(StorageError) {
     self.library = library
-    do throws(SQLError) { pool = try PostgreSQLPool(address) } catch {
+    do throws(SQLError) { pool = try PostgreSQLConnectionPool(address) } catch {
       throw StorageError("open the catalog", error.message)
     }
     lease = WriterLease(pool, address: ownURL, library: library)

@@ -18,7 +18,7 @@ final class WriterLease: Sendable {
 
   /// The duration of the lease in seconds.
   static let length = 3
-  private let pool: PostgreSQLPool
+  private let pool: PostgreSQLConnectionPool
   private let holder: String
   private let address: String
   /// The library of the catalog; nil for any.
@@ -28,7 +28,7 @@ final class WriterLease: Sendable {
   /// - Parameters:
   ///   - address: the URL at which others reach this process; empty if there is none.
   ///   - library: the library of a catalog that has none yet. The lease of another library's catalog is not taken.
-  init(_ pool: PostgreSQLPool, address: String, library: String?) {
+  init(_ pool: PostgreSQLConnectionPool, address: String, library: String?) {
     self.pool = pool
     self.address = address
     self.library = library
