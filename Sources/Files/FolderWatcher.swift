@@ -5,7 +5,7 @@ import Synchronization
 /// that folders need not be read for that.
 ///
 /// On a network file system, other machines change folders without an event: there is no watch there.
-package final class FolderWatch: Sendable {
+package final class FolderWatcher: Sendable {
   /// The events since the last call.
   package struct Events {
     /// Paths of files that are not hidden.

@@ -42,7 +42,7 @@ package struct LibraryTable: Sendable {
   /// Folders that this process cannot read. Their images are not listed.
   package private(set) var unreadableFolders: [String] = []
   /// The watch of all folders; nil if they are polled instead.
-  private(set) var watch: FolderWatch?
+  private(set) var watch: FolderWatcher?
 
   /// The library's folder; nil for a source.
   private var enclosure: RootDirectory?
@@ -69,7 +69,7 @@ package struct LibraryTable: Sendable {
 
   /// - Parameter watches: whether the kernel reports changes, if it can.
   package init(root: String, previous: LibraryTable?, watches: Bool = false) throws(StorageError) {
-    if watches { watch = FolderWatch(root: root) }
+    if watches { watch = FolderWatcher(root: root) }
     do throws(StorageError) { enclosure = try RootDirectory(root) } catch {
       throw error.during("open the library \(root)")
     }

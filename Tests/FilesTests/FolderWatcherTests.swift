@@ -5,11 +5,11 @@ import ZigguratTestSupport
 
 @Suite struct FolderWatchTests {
   private let folder: TemporaryFolder
-  private let watch: FolderWatch
+  private let watch: FolderWatcher
 
   init() throws {
     folder = try TemporaryFolder()
-    watch = try #require(FolderWatch(root: folder.path))
+    watch = try #require(FolderWatcher(root: folder.path))
     var status = stat()
     #expect(stat(folder.path, &status) == 0)
     watch.add(folder.path, device: status.st_dev)
@@ -43,7 +43,7 @@ import ZigguratTestSupport
   }
 
   @Test func `file systems without change events have no watch`() {
-    #expect(FolderWatch(root: "/proc") == nil)
-    #expect(FolderWatch(root: folder("nothing")) == nil)
+    #expect(FolderWatcher(root: "/proc") == nil)
+    #expect(FolderWatcher(root: folder("nothing")) == nil)
   }
 }

@@ -90,7 +90,7 @@ package final class FolderRepository: TableRepository {
   }
 
   /// Returns the images whose files the kernel has reported; nil if the folders must be read.
-  private func changedImages(_ watch: FolderWatch) -> [(id: ImageID, path: String)]? {
+  private func changedImages(_ watch: FolderWatcher) -> [(id: ImageID, path: String)]? {
     guard let events = watch.events(), events.files.count <= 1000,
       images.table.withLock({ $0.accept(events.folders) })
     else { return nil }
