@@ -31,7 +31,8 @@ enum MHDCallbacks {
   }
 
   static let handle: MHD_AccessHandlerCallback = { _, handle, url, method, version, data, size, _ in
-    guard let url, let method, let version, let size, let connection = handle.flatMap(HTTPConnection.of) else {
+    guard let url, let method, let version, let size, let connection = handle.flatMap(HTTPConnection.of)
+    else {
       return .NO
     }
     return connection._withUnsafeGuaranteedRef { $0.handle(url, method, version, data, size) }

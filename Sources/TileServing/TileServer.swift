@@ -57,7 +57,8 @@ package final class TileServer: Sendable {
   package init(
     library: any ImageRepository, publicFolder: String?, baseURL: String = "",
     rendering: RenderOptions = RenderOptions(),
-    launchKey: LaunchKeyAuth? = nil, access: TileServerConfiguration = TileServerConfiguration(), uploads: Uploads? = nil,
+    launchKey: LaunchKeyAuth? = nil, access: TileServerConfiguration = TileServerConfiguration(),
+    uploads: Uploads? = nil,
     version: String = "0", identity: SiteIdentity = SiteIdentity()
   ) throws(StorageError) {
     self.launchKey = launchKey
@@ -122,7 +123,8 @@ package final class TileServer: Sendable {
   }
 
   private static func admission(
-    _ access: TileServerConfiguration, _ launchKey: LaunchKeyAuth?, _ address: ServerAddress, _ principals: Authentication,
+    _ access: TileServerConfiguration, _ launchKey: LaunchKeyAuth?, _ address: ServerAddress,
+    _ principals: Authentication,
     _ images: ImageAccess
   ) -> MiddlewareList {
     let key: [any Middleware] = launchKey.map { [LaunchKey(launchKey: $0, base: address.base)] } ?? []

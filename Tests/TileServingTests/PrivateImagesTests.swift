@@ -51,7 +51,8 @@ import ZigguratTestSupport
     let sessions = SessionTable(limits: SessionTable.Limits(), now: { 0 })
     return RequestContext(
       request, try NormalizedPath(request.rawPath, query: request.query), principal: principal,
-      at: ServerAddress("https://example.org/"), Authentication(sessions, TileServerConfiguration(), OwnScheme()))
+      at: ServerAddress("https://example.org/"),
+      Authentication(sessions, TileServerConfiguration(), OwnScheme()))
   }
 
   private static func object(_ response: Response) throws -> [String: Any] {

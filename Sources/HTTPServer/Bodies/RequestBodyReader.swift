@@ -39,7 +39,9 @@ final class RequestBodyReader: @unchecked Sendable {
   private var progress = 0
 
   /// Returns `nil` if the plan is to refuse.
-  init?(_ plan: RequestBodyPolicy, _ request: RoutedRequest, _ connection: HTTPConnection, _ queue: ThreadPool) {
+  init?(
+    _ plan: RequestBodyPolicy, _ request: RoutedRequest, _ connection: HTTPConnection, _ queue: ThreadPool
+  ) {
     switch plan {
     case .refuse: return nil
     case .collect(let limit, _, let answer): sink = .memory(limit: limit, answer: answer)

@@ -1,6 +1,6 @@
 import ZigguratImaging
 
-/// The window/level of a source (in DICOM the VOI LUT): the values that become black and white, if its samples have more than 8 bits or a sign.
+/// The window/level of a source (contrast stretch; in DICOM the VOI LUT): the values that become black and white, if its samples have more than 8 bits or a sign.
 @nonexhaustive
 public enum SampleWindow: Hashable, Sendable {
   /// The least and the greatest value of the image.

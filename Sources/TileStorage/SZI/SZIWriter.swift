@@ -1,7 +1,7 @@
 package import TileGeometry
 package import ZigguratFiles
 
-/// A writer of one SZI archive (SZI 1.2), front to back. The archive appears under its name when `finish` returns.
+/// A writer of one SZI archive (SZI 1.2), which is a ZIP file, front to back. The archive appears under its name when `finish` returns.
 ///
 /// The order in which tiles are appended is the order of the bytes, so equal calls give equal files. Not for several
 /// threads at a time.
