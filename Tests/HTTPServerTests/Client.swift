@@ -94,9 +94,17 @@ final class Client {
   /// Ends this side of the connection, which can still receive.
   func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
-  /// Receives a response.
+  /// Receives a response. Interim responses before it are ignored: a client that has closed its end gets one if the
+  /// response takes longer.
   /// - Parameter isToHead: whether it answers a HEAD.
   func response(toHead isToHead: Bool = false) throws -> Response {
+    while true {
+      let response = try anyResponse(toHead: isToHead)
+      guard response.status == 100 else { return response }
+    }
+  }
+
+  private func anyResponse(toHead isToHead: Bool) throws -> Response {
     let end = Array("\r\n\r\n".utf8)
     var head: Range<Int>?
     while head == nil {

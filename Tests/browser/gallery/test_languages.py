@@ -79,8 +79,8 @@ class Languages(PageTest):
         self.assertEqual([url for url in english.requests if url.endswith(".json")], [])
 
     def test_english_is_used_if_a_language_cannot_be_loaded(self):
-        visit = self.visit(locale="de-DE", allowed_errors=["ERR_FAILED", "/text/de"], host=host())
-        visit.page.route("**/text/*.json", lambda route: route.abort())
+        visit = self.visit(locale="de-DE", allowed_errors=["ERR_FAILED", "/i18n/de"], host=host())
+        visit.page.route("**/i18n/*.json", lambda route: route.abort())
         visit.photo("1")
         self.assertIn("Zoom in", labels(visit))
         self.assertEqual(visit.run("return document.getElementById('facts').textContent"), "2,560 × 1,600")

@@ -132,7 +132,7 @@ class Uploads(unittest.TestCase):
         visit.page.set_input_files("#choose", broken)
         self.done(visit, len(broken), "failed")
         reported = set(visit.run("return [...document.querySelectorAll('.uploads li span')].map((each) => each.textContent)"))
-        messages = json.loads((ROOT / "public/text/en.json").read_text())["writing"]
+        messages = json.loads((ROOT / "public/i18n/en.json").read_text())["editing"]
         self.assertEqual(reported, {messages["damaged"]})
         # In the reader's language, too.
         visit = self.writer(locale="de-DE")
