@@ -54,7 +54,7 @@ package final class ProcessLauncher: Sendable {
   ///   - work: the main function of each kind.
   ///   - preload: called once in the server, so that no process has to do it. It must read no untrusted bytes, and
   ///     leave no thread.
-  ///   - rehearsal: an optional preload for speed. If it leaves a thread, the server is restarted without it.
+  ///   - trialPreload: an optional preload for speed. If it leaves a thread, the server is restarted without it.
   ///   - preloads: called in the server before the first process that needs them, under the same conditions as
   ///     `preload`.
   package static func start(

@@ -19,7 +19,7 @@ package final class WorkerPool: Sendable {
   /// The idle time in seconds after which a process exits; see `WorkerConnection.next(timeout:)`.
   package static let idleSeconds = 2
 
-  /// - Parameter longestUse: the number of answers after which a process is replaced.
+  /// - Parameter maxUses: the number of answers after which a process is replaced.
   package init(_ kind: ProcessLauncher.Kind, _ limits: SandboxLimits, maxUses: Int) {
     self.kind = kind
     self.limits = limits

@@ -148,7 +148,7 @@ import { ZigguratViewer, ZigguratZoom, type ZigguratCompare, type SourceError } 
 type Own<Class> = Exclude<keyof Class, keyof HTMLElement>
 type Same<A, B> = [A] extends [B] ? [B] extends [A] ? true : false : false
 type Callbacks = 'connectedCallback' | 'disconnectedCallback' | 'attributeChangedCallback' | 'connectedMoveCallback'
-type Internal = 'change' | 'follow' | 'screen' | 'cover' | 'goBy' | 'run' | 'say' | symbol
+type Internal = 'change' | 'follow' | 'screen' | 'cover' | 'goBy' | 'run' | 'showMessage' | symbol
 export const viewer: Same<Exclude<Own<Script>, Callbacks | Internal>, Own<ZigguratViewer>> = true
 export const zoom: Same<Exclude<Own<ZoomScript>, Callbacks>, Own<ZigguratZoom>> = true
 export const compare: Same<Exclude<Own<CompareScript>, Callbacks | 'slider'>, Own<ZigguratCompare>> = true

@@ -90,7 +90,7 @@ def server_is_at_rest(server: Server, files: int, records: Records) -> None:
             break
         time.sleep(0.5)
     if workers:
-        records.error("end", f"{len(workers)} cells live while there is nothing to do")
+        records.error("end", f"{len(workers)} processes live while there is nothing to do")
     if open_files > files:
         kinds = Counter(re.sub(r"\d+", "N", os.readlink(f"/proc/{pid}/fd/{each}")) for each in os.listdir(f"/proc/{pid}/fd"))
         records.error("end", f"{open_files} descriptors at rest, {files} at the start: {dict(kinds)}")

@@ -86,7 +86,7 @@ class Sampler:
         windows = self.windows(duration)
         start = 600 if duration >= 900 else duration / 2
         base = next((values for at, values in windows if at >= start), None)
-        lines = ["   until s   server MB   with cells MB   descriptors   processes"]
+        lines = ["   until s   server MB   with workers MB   descriptors   processes"]
         lines += [f"{at:10.0f}{values['server'] / 1e6:12.1f}{values['tree'] / 1e6:16.1f}{values['files']:14.0f}{values['processes']:12.0f}"
                   for at, values in windows]
         errors = []
@@ -95,7 +95,7 @@ class Sampler:
             return "\n".join(lines), ["the run was too short to tell of memory"]
         # A short run has not come to rest at its half.
         allowed = 0.05 if duration >= 900 else 0.3
-        for name, description in (("server", "the server's memory"), ("tree", "the memory of the server and its cells")):
+        for name, description in (("server", "the server's memory"), ("tree", "the memory of the server and its workers")):
             # What is left at the end is what grew, whatever a minute with a large picture took.
             most, last = max(values[name] for values in later), statistics.median(values[name] for values in later[-3:])
             lines.append(f"{description}: {base[name] / 1e6:.1f} MB at {start:.0f} s, {last / 1e6:.1f} MB at the end "

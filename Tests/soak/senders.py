@@ -106,7 +106,7 @@ class GoodSender(Sender):
             if not any(word in reported.get("message", "") for word in KILLED):
                 self.records.error(self.kind, f"a good picture failed: {reported}")
             with self.records.lock:
-                self.records.counts["good pictures whose cell was killed"] += 1
+                self.records.counts["good pictures whose process was killed"] += 1
             return
         with self.records.lock:
             self.records.counts["good pictures taken"] += 1

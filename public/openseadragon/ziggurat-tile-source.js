@@ -62,7 +62,7 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
           width, height, tileSize, tileOverlap: overlap, minLevel: Math.max(single, 0), maxLevel: levels.length - 1, ready: true,
           folder: withPath(descriptor, descriptor.pathname.replace(/\.dzi$/, '_files')).href,
           // Browsers without JPEG XL load JPEG, tile by tile.
-          abort: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?v=${generation}` : ''}`,
+          fileExtension: `${format === 'jpeg' || format === 'jxl' ? 'jpg' : format}${generation ? `?v=${generation}` : ''}`,
           grid: format === 'jxl' ? null : { tileSize, levels, version: generation ? { v: generation } : {} },
         })
         if (!this.grid) pendingTiles.clear()
@@ -79,9 +79,9 @@ export function zigguratTileSource(OpenSeadragon, address, { element, view } = {
       if (name === 'open-failed' && this.openError) handler(this.openError)
     }
 
-    getTileUrl(level, column, row) { return `${this.folder}/${level}/${column}_${row}.${this.abort}` }
+    getTileUrl(level, column, row) { return `${this.folder}/${level}/${column}_${row}.${this.fileExtension}` }
 
-    equals(other) { return other.folder === this.folder && other.abort === this.abort }
+    equals(other) { return other.folder === this.folder && other.fileExtension === this.fileExtension }
 
     downloadTileStart(job) {
       const { tiledImage } = job.tile

@@ -46,7 +46,7 @@ class BuildKills(unittest.TestCase):
                 kills, report = kills + hits, report + lines
             shutil.rmtree(library)
         print(f"[{kills} kills in {rounds} builds, {report} pictures told] ", end="", flush=True)
-        self.assertGreaterEqual(kills, KILLS, "so many cells must really have been killed")
+        self.assertGreaterEqual(kills, KILLS, "so many processes must really have been killed")
 
     def interrupted(self, library, chance: random.Random) -> tuple[int, int]:
         """Kills some sandboxed processes of one build. Returns their number, and that of pictures that were not built."""
@@ -103,14 +103,14 @@ class ServerKills(unittest.TestCase):
             kills = killer.end()
             renders.end()
             self.assertEqual(renders.failures[:5], [])
-            self.assertGreaterEqual(kills, KILLS, "so many cells must really have been killed")
+            self.assertGreaterEqual(kills, KILLS, "so many processes must really have been killed")
             # Afterwards all is as before.
             self.assertFalse(self.upload(client, chance, number, kept), "a picture that nobody disturbs")
             self.assertEqual(server.get("/iiif/3/foreign/7,9,700,500/300,/0/default.jpg").status, 200)
             self.assertEqual(client.images(), {"foreign", *kept})
             self.assertEqual(rest_of(self.library), [])
             self.settles(pid, files)
-        print(f"[{kills} kills, {killer.fork_servers} of what makes cells; {number} uploads, {failed} told; renders {renders.statuses}] ", end="", flush=True)
+        print(f"[{kills} kills, {killer.fork_servers} fork servers; {number} uploads, {failed} failed; renders {renders.statuses}] ", end="", flush=True)
         self.assertEqual(run("verify", self.library).returncode, 0)
         for path in archives(self.library):
             if path.name != "foreign.szi":
