@@ -64,7 +64,7 @@ struct Server: Sendable {
     // The titles of tests need no escapes.
     let change = try! MetadataEdit(json: Array("{\"title\": \"\(title)\"}".utf8))
     // A client repeats an edit that is answered 503. On a busy machine the timeouts of the database are reached.
-    for _ in 0..<20 {
+    for _ in 0..<100 {
       do throws(StorageError) { return try edit(id, change, isCurrent) } catch {
         guard error.isTemporary else { throw error }
         usleep(100_000)
