@@ -39,6 +39,8 @@ import ZigguratTestSupport
     var model = Model()
     var reported = (mark: RemovalMark(), before: Set<ImageID>())
     try server.repository.removals(since: &reported.mark) { _ in }
+    // As the background tasks of a server do when it starts.
+    try server.update()
     for number in 1...Self.operations {
       let place = "\(kind), operation \(number), seed \(SplitMix.runSeed)"
       try change(&model, &random, number, storage, server, kind, place)
